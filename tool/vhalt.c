@@ -15,6 +15,7 @@ struct command {
 
 static const struct command commands[] = {
 	{"policies", cmd_policies, "list the policies and their parameters"},
+	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
 };
 
 static void usage(FILE *out)

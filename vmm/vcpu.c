@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// The thread of one vCPU: enters the guest until it is done, fails, or is told to leave.
+//
+// Leaving without a lost wake-up: every signal is blocked in the thread, and KVM_RUN alone lets the
+// kick signal through. A kick that comes before KVM_RUN stays pending and ends it at once, as does
+// immediate_exit; a kick that comes inside ends it too. The signal is never delivered to a handler.
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vmm/internal.h"
+
+/* Ignored by default, so that even a stray one outside of KVM_RUN could not hurt the process. */
+enum { KICK_SIGNAL = SIGURG };
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* The kernel's signal set is 8 bytes; bit n-1 stands for signal n, set means blocked. */
+static int let_kick_through(struct vmm_vcpu *vcpu)
+{
+	const uint64_t blocked = ~(1ULL << (KICK_SIGNAL - 1));
+	_Alignas(struct kvm_signal_mask) unsigned char mask[sizeof(struct kvm_signal_mask) + 8];
+	struct kvm_signal_mask *head = (struct kvm_signal_mask *)mask;
+
+	head->len = sizeof(blocked);
+	memcpy(head->sigset, &blocked, sizeof(blocked));
+	return ioctl(vcpu->fd, KVM_SET_SIGNAL_MASK, head) ? -errno : 0;
+}
+
+static enum vmm_end fail_run(struct vmm_vcpu *vcpu, int err, const char *what)
+{
+	vcpu->error = vmm_error_set(&vcpu->error_text, err, "guest %s, vCPU %u: %s: %s",
+				    vcpu->vm->guest->name, vcpu->n, what, strerror(-err));
+	return VMM_END_FAILED;
+}
+
+static enum vmm_end run(struct vmm_vcpu *vcpu)
+{
+	enum vmm_end end = VMM_END_NONE;
+	int err = let_kick_through(vcpu);
+
+	if (err)
+		return fail_run(vcpu, err, "KVM_SET_SIGNAL_MASK");
+	while (end == VMM_END_NONE && !atomic_load(&vcpu->vm->leaving)) {
+		if (!ioctl(vcpu->fd, KVM_RUN, 0))
+			end = vmm_exit_judge(vcpu);
+		else if (errno != EINTR)
+			end = fail_run(vcpu, -errno, "KVM_RUN");
+	}
+	return end;
+}
+
+static void *thread_main(void *arg)
+{
+	struct vmm_vcpu *vcpu = arg;
+	const uint64_t cpu_before_ns = thread_cpu_ns();
+	char name[16];
+
+	/* 15 characters at most: see VMM_GUEST_NAME_BYTES. Recorders read the vCPU number here. */
+	snprintf(name, sizeof(name), "vhalt-%.7s/%u", vcpu->vm->guest->name, vcpu->n % 10);
+	pthread_setname_np(pthread_self(), name);
+	vcpu->tid = (int)gettid();
+	vcpu->end = run(vcpu);
+	vcpu->cpu_ns = thread_cpu_ns() - cpu_before_ns;
+	atomic_store(&vcpu->ended, true);
+	vmm_event_signal(vcpu->vm->event_fd);
+	return NULL;
+}
+
+int vmm_vcpu_start(struct vmm_vcpu *vcpu, int cpu, struct vmm_error *error)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int err = pthread_attr_init(&attr);
+
+	if (!err && cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET((unsigned int)cpu, &set);
+		err = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	}
+	if (!err)
+		err = pthread_create(&vcpu->thread, &attr, thread_main, vcpu);
+	pthread_attr_destroy(&attr);
+	if (err)
+		return vmm_error_set(error, -err, "cannot start the thread of vCPU %u on CPU %d: %s",
+				     vcpu->n, cpu, strerror(err));
+	vcpu->started = true;
+	return 0;
+}
+
+void vmm_vcpu_kick(struct vmm_vcpu *vcpu)
+{
+	__atomic_store_n(&vcpu->run->immediate_exit, 1, __ATOMIC_SEQ_CST);
+	pthread_kill(vcpu->thread, KICK_SIGNAL);
+}
