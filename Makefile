@@ -37,7 +37,7 @@ OBJ     := $(SRC:%.c=$(BUILD)/%.o)
 TOOLOBJ := $(TOOLSRC:%.c=$(BUILD)/%.o)
 LIB     := $(BUILD)/libvhalt-parts.a
 
-.PHONY: all run check bench bench-programs unit clean help deps fuzz
+.PHONY: all run check check-vm bench bench-programs unit clean help deps fuzz
 all: $(BUILD)/vhalt
 
 help:
@@ -45,6 +45,7 @@ help:
 	  'make deps     install the Debian packages this tree needs, only those missing (root)' \
 	  'make run      deps, build, and the main job: vhalt advise --demo' \
 	  'make check    deps, build with gcc and clang, all tests' \
+	  'make check-vm  the host module on emulated stock kernels, all cases in full (about 15 minutes)' \
 	  'make unit     the unit tests alone' \
 	  'make bench    the benchmarks, JSON on stdout' \
 	  'make clean    remove $(BUILD)'
@@ -126,6 +127,10 @@ run: deps
 check:
 	$(Q)scripts/deps check
 	$(Q)BUILD=$(BUILD) tests/check
+
+check-vm: all
+	$(Q)scripts/deps check
+	$(Q)BUILD=$(BUILD) tests/vm/kmod/run full
 
 bench: all
 	$(Q)bench/run $(BUILD)
