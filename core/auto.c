@@ -12,20 +12,21 @@
  *	  phases, "two short ones, then the disk".
  *	- BUSY: was the last halt long? How long did the vCPU run since, in 4 classes? Sees "after
  *	  little work the reply comes soon".
- *	- SLOW: no context, but a memory of 1000 to 2000 halts where the others have 128 to 255. Sees
+ *	- SLOW: no context, but a memory of some thousand halts where the others have 128 to 255. Sees
  *	  rare long halts, where contexts see noise.
  *	- ALL: every halt counts 16 here, so 8 to 15 halts fill it: what goes on right now.
- * Counters are bytes (SLOW: words); a full row is halved. A context with fewer than 96 halts leans on
- * ALL as if ALL were 10 halts of its own, and ALL leans on a fixed prior worth 6: 4/5 of the halts are
- * short, any length up to min(B, max) as likely as another. So a new vCPU polls about B once or twice,
- * and learns at once if that was in vain.
+ * Counters are bytes (SLOW: words); a full row is halved. A context with fewer than 64 halts leans on
+ * ALL as if ALL were 10 halts of its own, and ALL leans on a fixed prior worth 6: a third of the halts
+ * long, the others of any length up to min(B, max). A new vCPU polls half of min(B, max) once, and
+ * learns at once if that was in vain. For each bucket it is also known where in it halts lie, to a sixteenth:
+ * half an octave is coarse where B lies within it.
  *
  * HOW A HALT IS DECIDED (auto_decide).
  *	1. Each of the three schemes, RUN, BUSY and SLOW, turns its histogram into a belief and the
  *	   belief into the window of least expected cost (auto_choose.c).
  *	2. The scheme whose windows were cheapest lately (mean over about 128 halts) plays.
  *	3. A timer of the vCPU's own due within min(B, max) is polled for: it is sure to come, and
- *	   blocking costs more.
+ *	   blocking costs more. One between there and max is polled for if that is the cheapest.
  *	4. A guard overrules 2 and 3: see the guarantee.
  *	5. With `sleep`, the set of actions is larger: block at once, be woken by a timer a little
  *	   before a known deadline or a learnt moment, and poll only then (auto_sleep.c).
@@ -97,13 +98,12 @@ static const struct auto_config *config_of(const struct vhalt_config *config)
 /* The windows up to max_ns; one more, of max_ns itself, if it lies well within the next bucket. */
 static void count_windows(struct auto_config *c)
 {
-	uint32_t n = auto_bucket(c->max_ns + 1), width_ns;
+	uint32_t n = auto_bucket(c->max_ns + 1);
 
 	c->nr_windows = (uint8_t)n;
 	if (n == AUTO_WINDOWS)
 		return;
-	width_ns = 2 * auto_half_ns[n];
-	c->partial = (uint8_t)((c->max_ns - auto_window_ns[n]) / (width_ns / AUTO_CELLS));
+	c->partial = (uint8_t)((c->max_ns - auto_window_ns[n]) / auto_cell_ns[n]);
 	if (c->partial < PARTIAL_LEAST)
 		c->partial = 0;
 	else
@@ -163,7 +163,9 @@ static struct auto_prices prices_now(const struct auto_state *s, const struct au
 	p.switch_ns = c->switch_ns;
 	p.max_ns = c->max_ns;
 	p.nr_grace = auto_bucket(p.ski_ns + 1);
-	p.nr_short = core_min32(auto_bucket(p.ski_ns) + 1, AUTO_WINDOWS);
+	/* The bucket that holds ski_ns, unless ski_ns is an edge: then it ends the one before. */
+	p.nr_short = p.nr_grace + (auto_window_ns[p.nr_grace] != p.ski_ns || !p.nr_grace);
+	p.nr_short = core_min32(p.nr_short, AUTO_WINDOWS);
 	p.nr_windows = c->nr_windows;
 	p.partial = c->partial;
 	return p;
@@ -182,6 +184,12 @@ static uint32_t window_to_play_ns(const struct auto_state *s, const struct auto_
 		return p->ski_ns;
 	if (s->awaits_timer)
 		return auto_timer_window_ns(p, deadline_ns);
+	/*
+	 * A look at the very first halt, whatever the prior says. What blocks is measured through L,
+	 * and were L given far too small, all would look long and polling never be tried.
+	 */
+	if (!s->filled[AUTO_CONTEXT_ALL])
+		return p->ski_ns / 2;
 	/* The slow scheme has seen neither this deadline nor, perhaps, this ceiling. */
 	return core_min32(auto_window_ns[core_min32(s->window[s->scheme], nr_windows)], p->max_ns);
 }

@@ -6,7 +6,7 @@
 enum {
 	TIE_SHIFT = 7,	       /* a longer window may cost 1/128 more */
 	NO_TIE_SHIFT = 63,     /* none may */
-	KNOWN_EVERY = 4,       /* visits of a context to a new look at its window, a power of two */
+	KNOWN_EVERY = 8,	       /* visits of a context to a new look at its window, a power of two */
 	TIMER_SLACK_NS = 4096, /* poll a timer so much beyond its time: timers fire late, not early */
 };
 
@@ -16,6 +16,8 @@ struct search {
 	uint64_t limit;	  /* a window must cost less than this */
 	uint64_t certain; /* cost of the halts met, and the window for the rest: never falls */
 	uint64_t rest;	  /* weight of the halts not met */
+	uint64_t places;  /* of the buckets not met */
+	uint32_t next;	  /* bucket to go on with */
 	uint32_t found;	  /* index of the best window */
 };
 
@@ -25,21 +27,22 @@ struct search {
  * window can win.
  */
 static inline bool search_to(struct search *at, const struct auto_belief *belief, uint32_t b_ns,
-			     uint32_t from, uint32_t to, uint32_t tie_shift)
+			     uint32_t to, uint32_t tie_shift)
 {
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t weight = auto_weight(belief, i), half_ns = auto_half_ns[i];
-		uint32_t half_cells = 2 * auto_place(belief->place, i) + 1;
+	for (; at->next < to; at->next++) {
+		uint32_t weight = auto_weight(belief, at->next), cell_ns = auto_cell_ns[at->next];
+		uint32_t half_cells = 2 * (at->places & 0xf) + 1;
 		uint64_t cost;
 
+		at->places >>= 4;
 		at->rest -= weight;
-		at->certain += (uint64_t)weight * (half_ns / AUTO_CELLS * half_cells) +
-			       at->rest * 2 * half_ns;
+		at->certain += (uint64_t)weight * (cell_ns / 2 * half_cells) +
+			       at->rest * cell_ns * AUTO_CELLS;
 		cost = at->certain + at->rest * b_ns;
 		if (cost < at->limit) {
 			at->best = core_min64(at->best, cost);
 			at->limit = at->best + (at->best >> tie_shift);
-			at->found = i + 1;
+			at->found = at->next + 1;
 		} else if (at->certain >= at->limit) {
 			return false;
 		}
@@ -48,18 +51,21 @@ static inline bool search_to(struct search *at, const struct auto_belief *belief
 }
 
 /*
- * The window that ends within a bucket, at max_ns. Of the bucket's halts it meets those below, taken
- * to be spread evenly: the place says nothing of how far they spread.
+ * The window that ends within a bucket, at max_ns. It meets the bucket's halts if their place lies
+ * below: no more is known of them.
  */
 static void search_partial(struct search *at, const struct auto_belief *belief,
 			   const struct auto_prices *p)
 {
-	uint32_t bucket = p->nr_windows - 1;
-	uint64_t length = p->max_ns - auto_window_ns[bucket];
-	uint64_t met = (uint64_t)auto_weight(belief, bucket) * p->partial / AUTO_CELLS, cost;
+	uint32_t bucket = p->nr_windows - 1, weight = auto_weight(belief, bucket);
+	uint64_t cost;
 
-	at->rest -= met;
-	cost = at->certain + met * length / 2 + at->rest * (length + p->b_ns);
+	if (auto_place(belief->places, bucket) >= p->partial)
+		return;
+	at->rest -= weight;
+	cost = at->certain +
+	       (uint64_t)weight * (auto_mid_ns(belief, bucket) - auto_window_ns[bucket]) +
+	       at->rest * (p->max_ns - auto_window_ns[bucket] + (uint64_t)p->b_ns);
 	if (cost >= at->limit)
 		return;
 	at->best = core_min64(at->best, cost);
@@ -75,15 +81,20 @@ uint32_t auto_cheapest(const struct auto_belief *belief, const struct auto_price
 		       uint32_t nr_windows, uint64_t *cost)
 {
 	uint64_t blocking = (uint64_t)belief->total * p->b_ns;
-	struct search at = {blocking, blocking, 0, belief->total, 0};
+	struct search at = {
+		.best = blocking,
+		.limit = blocking,
+		.rest = belief->total,
+		.places = belief->places ^ AUTO_PLACES_MIDDLE,
+	};
 	bool partial = p->partial && nr_windows == p->nr_windows;
 	uint32_t nr_whole = nr_windows - partial;
 	uint32_t nr_grace = core_min32(nr_whole, p->nr_grace);
 
-	if (search_to(&at, belief, p->b_ns, 0, nr_grace, TIE_SHIFT)) {
-		if (nr_grace < nr_whole)
+	if (search_to(&at, belief, p->b_ns, nr_grace, TIE_SHIFT)) {
+		if (p->ski_ns < p->max_ns)
 			at.limit = at.best;
-		if (search_to(&at, belief, p->b_ns, nr_grace, nr_whole, NO_TIE_SHIFT) && partial)
+		if (search_to(&at, belief, p->b_ns, nr_whole, NO_TIE_SHIFT) && partial)
 			search_partial(&at, belief, p);
 	}
 	*cost = at.best;
@@ -103,29 +114,36 @@ static void know_window(struct auto_state *s, uint32_t context, uint32_t window)
 	s->known[(context - 1) / 2] = (uint8_t)(other | window << shift);
 }
 
-/*
- * A full context changes little from halt to halt: its window is searched every fourth visit and
- * remembered. So after a change of B or max up to three visits may still use the old one, cut to the
- * windows there are.
- */
-static uint32_t context_window(struct auto_state *s, const struct auto_prices *p, uint32_t context,
+static uint32_t search_context(struct auto_state *s, const struct auto_prices *p, uint32_t context,
 			       uint32_t nr_windows, const struct auto_base *parent)
 {
-	bool thin = s->filled[context] < AUTO_THIN;
-	struct auto_belief belief;
-	uint32_t window = known_window(s, context);
+	struct auto_belief belief = auto_believe(s, p, context, parent);
 	uint64_t cost;
 
-	if (!thin && s->filled[context] % KNOWN_EVERY && window <= nr_windows)
-		return window;
-	belief = auto_believe(s, p, context, parent);
-	if (!thin) {
-		window = auto_cheapest(&belief, p, p->nr_windows, &cost);
+	if (s->filled[context] >= AUTO_THIN) {
+		uint32_t window = auto_cheapest(&belief, p, p->nr_windows, &cost);
+
 		know_window(s, context, window);
 		if (window <= nr_windows)
 			return window;
 	}
 	return auto_cheapest(&belief, p, nr_windows, &cost);
+}
+
+/*
+ * A full context changes little from halt to halt: its window is searched every eighth visit and
+ * remembered. So after a change of B or max up to seven visits may still use the old one, cut to the
+ * windows there are.
+ */
+static inline uint32_t context_window(struct auto_state *s, const struct auto_prices *p,
+				      uint32_t context, uint32_t nr_windows,
+				      const struct auto_base *parent)
+{
+	uint32_t filled = s->filled[context], window = known_window(s, context);
+
+	if (filled >= AUTO_THIN && filled % KNOWN_EVERY && window <= nr_windows)
+		return window;
+	return search_context(s, p, context, nr_windows, parent);
 }
 
 /* The slow histogram moves slowly: it is asked every 16 halts, and without regard to a deadline. */

@@ -10,7 +10,7 @@
 enum {
 	AUTO_BUCKETS = 16,
 	AUTO_WINDOWS = 15, /* one at the upper edge of each bucket but the last */
-	AUTO_CELLS = 16,   /* parts of a bucket that auto_state.place tells apart */
+	AUTO_CELLS = 16,   /* parts of a bucket that auto_state.places tells apart */
 
 	AUTO_RUN_MOST = 7,	/* longest run of like halts told apart */
 	AUTO_CONTEXT_ALL = 0,	/* every halt */
@@ -18,7 +18,7 @@ enum {
 	AUTO_CONTEXT_BUSY = 17, /* 8 of them: last halt long? x run time class 0..3 */
 	AUTO_CONTEXTS = 25,
 
-	AUTO_THIN = 96,		  /* a context with fewer halts than this asks its parent */
+	AUTO_THIN = 64,		  /* a context with fewer halts than this asks its parent */
 	AUTO_LATENCY_SURE = 32,	  /* so many measured latencies replace the given one */
 	AUTO_FACTOR_SHIFT = 16,	  /* fixed point of auto_config.scale */
 	AUTO_PRICE_SHIFT = 12,	  /* fixed point of auto_config.price */
@@ -48,6 +48,7 @@ enum auto_scheme { AUTO_SCHEME_RUN, AUTO_SCHEME_BUSY, AUTO_SCHEME_SLOW, AUTO_SCH
 /** Per vCPU. All zero is a vCPU that never halted. */
 struct auto_state {
 	union auto_row row[AUTO_CONTEXTS];
+	uint64_t places;		    /* where in each bucket halts lie, see auto_place() */
 	uint8_t filled[AUTO_CONTEXTS];	    /* sum of each row */
 	uint8_t known[AUTO_CONTEXTS / 2];   /* window last found for each but ALL, four bits */
 	uint8_t window[AUTO_SCHEMES];	    /* what each scheme would poll, as an index */
@@ -61,7 +62,6 @@ struct auto_state {
 	uint8_t slow_wait : 4;		    /* wraps to 0 when the slow histogram is to be asked */
 	uint8_t slow_ready : 1;		    /* it has been */
 	uint16_t slow[AUTO_BUCKETS];	    /* every halt, with the longest memory */
-	uint8_t place[AUTO_BUCKETS / 2];    /* where in each bucket halts lie, four bits */
 	uint32_t scheme_cost[AUTO_SCHEMES]; /* smoothed cost of a halt under each */
 	int32_t debt_ns;		    /* paid beyond 17/16 of ski rental */
 	uint32_t latency;		    /* learnt L */
@@ -104,8 +104,8 @@ struct auto_prices {
 struct auto_belief {
 	const uint8_t *count;
 	const uint16_t *base;
-	const uint8_t *place; /* auto_state.place */
-	uint32_t total;	      /* sum of the weights, below 2^19 */
+	uint64_t places; /* auto_state.places */
+	uint32_t total;	 /* sum of the weights, below 2^19 */
 };
 
 static inline uint32_t auto_weight(const struct auto_belief *belief, uint32_t bucket)
@@ -136,30 +136,66 @@ static inline uint32_t auto_busy_context(const struct auto_state *s)
 	return AUTO_CONTEXT_BUSY + s->was_long * 4U + s->busy_class;
 }
 
+/** auto_latency_ns - L: learnt if it is, else given, the larger of both in between. */
+static inline uint32_t auto_latency_ns(const struct auto_state *s, const struct auto_config *c)
+{
+	uint32_t learnt = s->latency >> AUTO_LATENCY_SHIFT;
+
+	if (!c->learn || !s->latency_samples)
+		return c->latency_ns;
+	return s->latency_samples < AUTO_LATENCY_SURE ? core_max32(learnt, c->latency_ns) : learnt;
+}
+
+/** auto_b_ns - B: price * L + C by what is known of L, divided by the budget's factor. */
+static inline uint32_t auto_b_ns(const struct auto_state *s, const struct auto_config *c)
+{
+	uint64_t b_ns = (c->price * auto_latency_ns(s, c) >> AUTO_PRICE_SHIFT) + c->switch_ns;
+
+	b_ns = core_min64(b_ns, AUTO_B_MOST_NS);
+	return (uint32_t)(b_ns * __atomic_load_n(&c->scale, __ATOMIC_RELAXED) >> AUTO_FACTOR_SHIFT);
+}
+
 /* --- auto_memory.c: histograms and beliefs --- */
 
 /** Window i in ns, and so the edges of the buckets: bucket i is (window i, window i + 1]. */
 extern const uint32_t auto_window_ns[AUTO_BUCKETS];
 
-/** Half the width of each bucket that has an upper edge. */
-extern const uint32_t auto_half_ns[AUTO_WINDOWS];
+/** Width of the cells of each bucket that has an upper edge; always a power of two. */
+extern const uint32_t auto_cell_ns[AUTO_WINDOWS];
 
-/** auto_place - where in @bucket halts lie, as a cell 0 to 15; 8 where there were none. */
-static inline uint32_t auto_place(const uint8_t *place, uint32_t bucket)
+/**
+ * Places are four bits a bucket, the lowest first: the cell, 0 to 15, in which its halts lie. They are
+ * kept with the highest bit of each inverted, so that 0, a new vCPU's, means the middle.
+ */
+#define AUTO_PLACES_MIDDLE 0x8888888888888888ULL
+
+static inline uint32_t auto_place(uint64_t places, uint32_t bucket)
 {
-	return (place[bucket / 2] >> bucket % 2 * 4 & 0xf) ^ AUTO_CELLS / 2;
+	return (places ^ AUTO_PLACES_MIDDLE) >> 4 * bucket & 0xf;
 }
 
-/** auto_mid_ns - length to expect of a halt in @bucket, below AUTO_WINDOWS. */
+/** auto_mid_ns - length to expect of a halt in @bucket, below AUTO_WINDOWS: its cell's middle. */
 static inline uint32_t auto_mid_ns(const struct auto_belief *belief, uint32_t bucket)
 {
-	uint32_t half_cells = 2 * auto_place(belief->place, bucket) + 1;
+	uint32_t half_cells = 2 * auto_place(belief->places, bucket) + 1;
 
-	return auto_window_ns[bucket] + (auto_half_ns[bucket] / AUTO_CELLS) * half_cells;
+	return auto_window_ns[bucket] + auto_cell_ns[bucket] / 2 * half_cells;
 }
 
 /** auto_bucket - the bucket that holds a halt of @t_ns: the number of windows below @t_ns. */
-uint32_t auto_bucket(uint32_t t_ns);
+static inline uint32_t auto_bucket(uint32_t t_ns)
+{
+	uint32_t units, octave, half;
+
+	if (t_ns <= 4096)
+		return 0;
+	if (t_ns > 262144)
+		return t_ns <= 524288 ? 13 : t_ns <= 1048576 ? 14 : 15;
+	units = (t_ns - 1) >> 11;
+	octave = core_fls64(units) - 1;
+	half = units >> (octave - 1) & 1;
+	return 2 * (octave - 1) + half + 1;
+}
 
 /** auto_count - add @by to @bucket of @context, halving the row when it is full. */
 void auto_count(struct auto_state *s, uint32_t context, uint32_t bucket, uint32_t by);
@@ -221,12 +257,6 @@ struct vhalt_plan auto_sleep_first(const struct auto_state *s, const struct auto
 				   uint32_t nr_windows);
 
 /* --- auto_learn.c: after the halt --- */
-
-/** auto_latency_ns - L: learnt if it is, else given, the larger of both in between. */
-uint32_t auto_latency_ns(const struct auto_state *s, const struct auto_config *c);
-
-/** auto_b_ns - B: price * L + C by what is known of L, divided by the budget's factor. */
-uint32_t auto_b_ns(const struct auto_state *s, const struct auto_config *c);
 
 /** auto_learn - the policy's update(). */
 void auto_learn(struct auto_state *s, const struct auto_config *c,

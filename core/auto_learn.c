@@ -18,23 +18,6 @@ enum {
 	LATENCY_MOST_NS = 10000000, /* ... and never more than fits the fixed point */
 };
 
-uint32_t auto_latency_ns(const struct auto_state *s, const struct auto_config *c)
-{
-	uint32_t learnt = s->latency >> AUTO_LATENCY_SHIFT;
-
-	if (!c->learn || !s->latency_samples)
-		return c->latency_ns;
-	return s->latency_samples < AUTO_LATENCY_SURE ? core_max32(learnt, c->latency_ns) : learnt;
-}
-
-uint32_t auto_b_ns(const struct auto_state *s, const struct auto_config *c)
-{
-	uint64_t b_ns = (c->price * auto_latency_ns(s, c) >> AUTO_PRICE_SHIFT) + c->switch_ns;
-
-	b_ns = core_min64(b_ns, AUTO_B_MOST_NS);
-	return (uint32_t)(b_ns * __atomic_load_n(&c->scale, __ATOMIC_RELAXED) >> AUTO_FACTOR_SHIFT);
-}
-
 static void learn_latency(struct auto_state *s, const struct auto_config *c,
 			  const struct vhalt_outcome *outcome)
 {
@@ -74,11 +57,12 @@ static uint32_t event_ns(const struct auto_state *s, const struct auto_config *c
 static uint64_t paid_ns(const struct auto_state *s, const struct auto_config *c,
 			const struct vhalt_outcome *outcome, uint32_t b_ns, uint32_t t_ns)
 {
-	uint64_t awake_ns = (uint64_t)s->plan_sleep_ns + auto_latency_ns(s, c);
-	uint64_t end_ns = (uint64_t)s->plan_sleep_ns + outcome->window_ns;
+	uint64_t awake_ns, end_ns;
 
 	if (!s->plan_sleep_ns)
 		return vhalt_cost_ns(t_ns, outcome->window_ns, b_ns);
+	awake_ns = (uint64_t)s->plan_sleep_ns + auto_latency_ns(s, c);
+	end_ns = (uint64_t)s->plan_sleep_ns + outcome->window_ns;
 	if (t_ns < s->plan_sleep_ns)
 		return b_ns;
 	if (t_ns <= awake_ns)

@@ -13,26 +13,25 @@ const uint32_t auto_window_ns[AUTO_BUCKETS] = {
 	49152, 65536, 98304, 131072, 196608, 262144, 524288, 1048576,
 };
 
-const uint32_t auto_half_ns[AUTO_WINDOWS] = {
-	2048, 1024,  1024,  2048,  2048,  4096,	  4096,	  8192,
-	8192, 16384, 16384, 32768, 32768, 131072, 262144,
+const uint32_t auto_cell_ns[AUTO_WINDOWS] = {
+	256, 128, 128, 256, 256, 512, 512, 1024, 1024, 2048, 2048, 4096, 4096, 16384, 32768,
 };
 
 enum {
 	PRIOR_STRENGTH = 6,   /* the prior counts like so many halts */
 	PARENT_STRENGTH = 10, /* the parent counts like so many halts of a thin context */
-	LONG_PRIOR = 51,      /* of 256: a new vCPU's halt is long with probability 1/5 ... */
+	LONG_PRIOR = 90,      /* of 256: a new vCPU's halt is long with probability 0.35 ... */
 	FLOOR = 16,	      /* of 256 per halt: no short bucket is ever ruled out */
 	SLOW_FULL = 1024,     /* halts in one bucket that make the slow histogram be halved */
 	SLOW_UNIT = 16,	      /* weight of one of its halts; its floor is 1/16 of a halt as well */
 };
 
-/* ... and short with 4/5, spread evenly over the buckets up to ski_ns: 205 / nr_short. */
+/* ... and else short, spread evenly over the buckets up to ski_ns: 166 / nr_short. */
 static const uint8_t short_prior[AUTO_BUCKETS] = {
-	0, 205, 102, 68, 51, 41, 34, 29, 25, 22, 20, 18, 17, 15, 14, 13,
+	0, 166, 83, 55, 41, 33, 27, 23, 20, 18, 16, 15, 13, 12, 11, 11,
 };
 
-/* log2 of the width of a cell: a sixteenth of a bucket. */
+/* log2 of the width of a cell. */
 static const uint8_t cell_shift[AUTO_WINDOWS] = {8, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 14, 15};
 
 /* nr_short floors, then none: the row that begins AUTO_BUCKETS - nr_short in. */
@@ -50,20 +49,6 @@ static const uint8_t no_counts[AUTO_BUCKETS];
 #define R64(k) R16(k), R16((k) + 16), R16((k) + 32), R16((k) + 48)
 
 static const uint16_t reciprocal[256 + 16] = {R64(0), R64(64), R64(128), R64(192), R16(256)};
-
-uint32_t auto_bucket(uint32_t t_ns)
-{
-	uint32_t units, octave, half;
-
-	if (t_ns <= 4096)
-		return 0;
-	if (t_ns > 262144)
-		return t_ns <= 524288 ? 13 : t_ns <= 1048576 ? 14 : 15;
-	units = (t_ns - 1) >> 11;
-	octave = core_fls64(units) - 1;
-	half = units >> (octave - 1) & 1;
-	return 2 * (octave - 1) + half + 1;
-}
 
 static uint32_t row_sum(const union auto_row *row)
 {
@@ -98,22 +83,24 @@ void auto_count(struct auto_state *s, uint32_t context, uint32_t bucket, uint32_
 }
 
 /*
- * One cell at a time: so the place is near the median, and one stray halt moves it by a sixteenth of
- * the bucket. Stored so that 0, a new vCPU's, means the middle.
+ * One cell at a time: so the place is near the median, and a stray halt moves it by a sixteenth of
+ * the bucket.
  */
 void auto_note_place(struct auto_state *s, uint32_t bucket, uint32_t t_ns)
 {
-	uint32_t cell, place, shift = bucket % 2 * 4;
+	uint32_t cell, place;
 
 	if (bucket >= AUTO_WINDOWS || !t_ns)
 		return;
 	cell = (t_ns - auto_window_ns[bucket] - 1) >> cell_shift[bucket];
-	place = auto_place(s->place, bucket);
-	if (cell == place)
-		return;
-	place = (cell > place ? place + 1 : place - 1) ^ AUTO_CELLS / 2;
-	s->place[bucket / 2] =
-		(uint8_t)((s->place[bucket / 2] & ~(0xfU << shift)) | place << shift);
+	place = auto_place(s->places, bucket);
+	/* No carry: a place below 15 goes up, one above 0 goes down. */
+	s->places ^= AUTO_PLACES_MIDDLE;
+	if (cell > place)
+		s->places += 1ULL << 4 * bucket;
+	else if (cell < place)
+		s->places -= 1ULL << 4 * bucket;
+	s->places ^= AUTO_PLACES_MIDDLE;
 }
 
 void auto_count_slow(struct auto_state *s, uint32_t bucket)
@@ -150,7 +137,7 @@ struct auto_belief auto_believe(const struct auto_state *s, const struct auto_pr
 {
 	uint32_t filled = s->filled[context];
 	struct auto_belief belief = {
-		.count = s->row[context].count, .place = s->place, .total = filled << 8};
+		.count = s->row[context].count, .places = s->places, .total = filled << 8};
 
 	if (filled < AUTO_THIN) {
 		belief.base = parent->weight;
@@ -174,5 +161,5 @@ struct auto_belief auto_believe_slow(const struct auto_state *s, const struct au
 		base->weight[i] = (uint16_t)weight;
 		base->total += weight;
 	}
-	return (struct auto_belief){no_counts, base->weight, s->place, base->total};
+	return (struct auto_belief){no_counts, base->weight, s->places, base->total};
 }

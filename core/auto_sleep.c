@@ -66,36 +66,47 @@ static struct auto_choice sleep_until_timer(const struct auto_belief *belief,
 	return plan;
 }
 
-/* Sleep past the buckets before @first, then poll to the end of the best bucket. */
-static struct auto_choice sleep_until_bucket(const struct auto_belief *belief,
-					     const struct auto_prices *p, uint32_t guard,
-					     uint32_t first)
+/*
+ * Sleep past the buckets before @first, whose weight is @early, then poll to the end of the best
+ * bucket. Replaces *best if that is cheaper.
+ */
+static void sleep_until_bucket(const struct auto_belief *belief, const struct auto_prices *p,
+			       uint32_t guard, uint32_t first, uint64_t early,
+			       struct auto_choice *best)
 {
-	struct auto_choice best = never;
 	uint64_t sleep = core_sub_sat64(auto_window_ns[first], guard);
-	uint64_t early = 0, met = 0, rest = belief->total;
 	uint64_t begin = sleep + p->latency_ns; /* polling begins */
+	uint64_t certain = early * p->b_ns, rest = belief->total - early;
 
 	if (sleep <= p->latency_ns)
-		return best;
-	for (uint32_t i = 0; i < first; i++)
-		early += auto_weight(belief, i);
-	rest -= early;
-	for (uint32_t i = first; i < AUTO_WINDOWS; i++) {
+		return;
+	for (uint32_t i = first; i < AUTO_WINDOWS && certain < best->cost; i++) {
 		uint64_t end = auto_window_ns[i + 1], cost;
 
 		if (end - sleep > p->max_ns)
 			break;
-		met += auto_weight(belief, i) * (auto_mid_ns(belief, i) - begin + p->switch_ns);
 		rest -= auto_weight(belief, i);
-		cost = early * p->b_ns + met + rest * (end - begin + p->switch_ns + p->b_ns);
-		if (cost >= best.cost)
-			continue;
-		best.cost = cost;
-		best.sleep_ns = (uint32_t)sleep;
-		best.window_ns = (uint32_t)(end - sleep);
+		certain += auto_weight(belief, i) *
+			   (auto_mid_ns(belief, i) - begin + p->switch_ns);
+		cost = certain + rest * (end - begin + p->switch_ns + p->b_ns);
+		if (cost < best->cost)
+			*best = (struct auto_choice){cost, (uint32_t)sleep, (uint32_t)(end - sleep)};
 	}
-	return best;
+}
+
+static void sleep_until_learnt(const struct auto_belief *belief, const struct auto_prices *p,
+			       uint32_t guard, uint64_t deadline_ns, struct auto_choice *best)
+{
+	uint64_t early = 0;
+
+	for (uint32_t i = 0; i < FIRST_BUCKET; i++)
+		early += auto_weight(belief, i);
+	for (uint32_t first = FIRST_BUCKET; first <= LAST_BUCKET; first++) {
+		if (auto_window_ns[first + 1] >= deadline_ns || early * p->b_ns >= best->cost)
+			break;
+		sleep_until_bucket(belief, p, guard, first, early, best);
+		early += auto_weight(belief, first);
+	}
 }
 
 struct vhalt_plan auto_sleep_first(const struct auto_state *s, const struct auto_config *c,
@@ -106,22 +117,18 @@ struct vhalt_plan auto_sleep_first(const struct auto_state *s, const struct auto
 	struct auto_belief belief = auto_playing_belief(s, p, &base);
 	struct auto_choice best = never, plan;
 	uint32_t guard = guard_ns(c, p);
-	uint64_t poll;
 
 	if (s->awaits_timer)
-		poll = auto_timer_cost(&belief, deadline_ns);
+		best.cost = auto_timer_cost(&belief, deadline_ns);
 	else
-		auto_cheapest(&belief, p, nr_windows, &poll);
-	if (c->sleep != AUTO_SLEEP_LEARNT)
-		best = sleep_until_timer(&belief, p, guard, deadline_ns);
-	for (uint32_t first = FIRST_BUCKET; first <= LAST_BUCKET; first++) {
-		if (c->sleep == AUTO_SLEEP_DEADLINE || auto_window_ns[first + 1] >= deadline_ns)
-			break;
-		plan = sleep_until_bucket(&belief, p, guard, first);
+		auto_cheapest(&belief, p, nr_windows, &best.cost);
+	best.cost -= best.cost >> CHEAPER_SHIFT;
+	if (c->sleep != AUTO_SLEEP_LEARNT) {
+		plan = sleep_until_timer(&belief, p, guard, deadline_ns);
 		if (plan.cost < best.cost)
 			best = plan;
 	}
-	if (best.cost >= poll - (poll >> CHEAPER_SHIFT))
-		best = never;
+	if (c->sleep != AUTO_SLEEP_DEADLINE)
+		sleep_until_learnt(&belief, p, guard, deadline_ns, &best);
 	return (struct vhalt_plan){best.sleep_ns, best.window_ns};
 }

@@ -74,7 +74,8 @@ static int parse_pin(const char *arg, void *value)
 		if (*p++ != ',')
 			break;
 	}
-	fprintf(stderr, "vhalt vm: --pin: \"%s\": not \"none\" and not a list of at most %d CPUs (0,1)\n",
+	fprintf(stderr,
+		"vhalt vm: --pin: \"%s\": not \"none\" and not a list of at most %d CPUs (0,1)\n",
 		arg, VMM_MAX_VCPUS);
 	return -EINVAL;
 }
@@ -231,9 +232,11 @@ static int print_all(const struct run *runs, int nr, bool json)
 	}
 	vms = json_array();
 	for (int i = 0; i < nr; i++)
-		failed |= json_array_append_new(vms, vm_print_json(&runs[i].config, &runs[i].result));
+		failed |= json_array_append_new(vms,
+						vm_print_json(&runs[i].config, &runs[i].result));
 	root = json_pack("{s:o}", "vms", vms);
-	if (failed || !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) < 0 ||
+	if (failed || !root ||
+	    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) < 0 ||
 	    putchar('\n') == EOF || fflush(stdout)) {
 		fprintf(stderr, "vhalt vm: the result could not be written\n");
 		failed = 1;
@@ -248,7 +251,8 @@ static int run_guests(const struct request *request, int nr, char **words)
 	int code = 0;
 
 	if (!nr || nr > MAX_VMS) {
-		fprintf(stderr, "vhalt vm: run needs 1 to %d guests (see vhalt vm list)\n", MAX_VMS);
+		fprintf(stderr, "vhalt vm: run needs 1 to %d guests (see vhalt vm list)\n",
+			MAX_VMS);
 		return 2;
 	}
 	for (int i = 0; i < nr; i++) {
@@ -309,18 +313,18 @@ int cmd_vm(int argc, char **argv)
 		{"for", 0, OPTION_DURATION, &r.for_ns, "D", "run so long (default 5s)",
 		 VMM_MIN_DURATION_NS, VMM_MAX_DURATION_NS, NULL},
 		{"rounds", 0, OPTION_U64, &r.rounds, "N",
-		 "end after N round trips or timers; without --for at most 60s", 1,
-		 NOT_GIVEN - 1, NULL},
-		{"hz", 0, OPTION_U64, &r.hz, "N", "tick, idle: timers per second (default 250, 1)", 1,
-		 VMM_MAX_HZ, NULL},
+		 "end after N round trips or timers; without --for at most 60s", 1, NOT_GIVEN - 1,
+		 NULL},
+		{"hz", 0, OPTION_U64, &r.hz, "N", "tick, idle: timers per second (default 250, 1)",
+		 1, VMM_MAX_HZ, NULL},
 		{"think", 0, OPTION_DURATION, &r.think_ns, "D",
 		 "rr: work of the requester between rounds (default 0)", 0, VMM_MAX_THINK_NS, NULL},
 		{"seed", 0, OPTION_U64, &r.seed, "N", "burst: seed of the timers (default 1)", 0,
 		 NOT_GIVEN - 1, NULL},
-		{"short", 0, OPTION_DURATION, &r.short_ns, "D", "burst: short timers (default 30us)",
+		{"short", 0, OPTION_DURATION, &r.short_ns, "D",
+		 "burst: short timers (default 30us)", 1000, VMM_MAX_TIMER_NS / 2, NULL},
+		{"long", 0, OPTION_DURATION, &r.long_ns, "D", "burst: long timers (default 2ms)",
 		 1000, VMM_MAX_TIMER_NS / 2, NULL},
-		{"long", 0, OPTION_DURATION, &r.long_ns, "D", "burst: long timers (default 2ms)", 1000,
-		 VMM_MAX_TIMER_NS / 2, NULL},
 		{"short-percent", 0, OPTION_U64, &r.short_percent, "N",
 		 "burst: share of short timers (default 80)", 0, 100, NULL},
 		{"halt-poll", 0, OPTION_DURATION, &r.halt_poll_ns, "D",

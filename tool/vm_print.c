@@ -22,10 +22,12 @@ static void print_latency(FILE *out, const char *name, const struct vmm_latency 
 	char mean[UNITS_DURATION_BYTES], p50[UNITS_DURATION_BYTES], p99[UNITS_DURATION_BYTES];
 	char min[UNITS_DURATION_BYTES], max[UNITS_DURATION_BYTES];
 
-	fprintf(out, "          %s mean %s, p50 %s, p99 %s, min %s, max %s (%" PRIu64 " measured)\n",
-		name, units_format_duration(l->mean_ns, mean), units_format_duration(l->p50_ns, p50),
-		units_format_duration(l->p99_ns, p99), units_format_duration(l->min_ns, min),
-		units_format_duration(l->max_ns, max), l->count);
+	fprintf(out,
+		"          %s mean %s, p50 %s, p99 %s, min %s, max %s (%" PRIu64 " measured)\n",
+		name, units_format_duration(l->mean_ns, mean),
+		units_format_duration(l->p50_ns, p50), units_format_duration(l->p99_ns, p99),
+		units_format_duration(l->min_ns, min), units_format_duration(l->max_ns, max),
+		l->count);
 }
 
 static void print_kvm(FILE *out, const struct vmm_kvm_stats *k)
@@ -40,8 +42,9 @@ static void print_kvm(FILE *out, const struct vmm_kvm_stats *k)
 		"          KVM: %" PRIu64 " halts, polled in %" PRIu64 ", met by polling %" PRIu64
 		", invalid %" PRIu64 ", woken %" PRIu64 "\n"
 		"          KVM: polling %s useful, %s wasted; blocked %s\n",
-		k->halt_exits, k->halt_attempted_poll, k->halt_successful_poll, k->halt_poll_invalid,
-		k->halt_wakeup, units_format_duration(k->halt_poll_success_ns, useful),
+		k->halt_exits, k->halt_attempted_poll, k->halt_successful_poll,
+		k->halt_poll_invalid, k->halt_wakeup,
+		units_format_duration(k->halt_poll_success_ns, useful),
 		units_format_duration(k->halt_poll_fail_ns, wasted),
 		units_format_duration(k->halt_wait_ns, wait));
 }
@@ -82,11 +85,11 @@ void vm_print_text(FILE *out, const struct vmm_config *config, const struct vmm_
 {
 	char elapsed[UNITS_DURATION_BYTES], poll[UNITS_DURATION_BYTES];
 
-	fprintf(out, "%s: %s after %s; halt-poll ceiling %s\n", result->guest, end_text(result->end),
-		units_format_duration(result->elapsed_ns, elapsed),
-		config->halt_poll_ns == VMM_HALT_POLL_UNSET ?
-			"as KVM has it" :
-			units_format_exact(config->halt_poll_ns, poll));
+	fprintf(out, "%s: %s after %s; halt-poll ceiling %s\n", result->guest,
+		end_text(result->end), units_format_duration(result->elapsed_ns, elapsed),
+		config->halt_poll_ns == VMM_HALT_POLL_UNSET
+			? "as KVM has it"
+			: units_format_exact(config->halt_poll_ns, poll));
 	if (result->error_text.text[0])
 		fprintf(out, "  error: %s\n", result->error_text.text);
 	if (result->note.text[0])
@@ -162,14 +165,13 @@ static json_t *json_vcpus(const struct vmm_result *r)
 
 json_t *vm_print_json(const struct vmm_config *config, const struct vmm_result *result)
 {
-	json_t *poll = config->halt_poll_ns == VMM_HALT_POLL_UNSET ? json_null() :
-								     integer(config->halt_poll_ns);
+	json_t *poll = config->halt_poll_ns == VMM_HALT_POLL_UNSET ? json_null()
+								   : integer(config->halt_poll_ns);
 
-	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "guest", result->guest, "end",
-			 vmm_end_name(result->end), "error", text_or_null(result->error_text.text),
-			 "note", text_or_null(result->note.text), "elapsed_ns",
-			 integer(result->elapsed_ns), "tsc_khz", integer(result->tsc_khz),
-			 "halt_poll_ns", poll, "latency_kind",
-			 result->round_trip ? "round_trip" : "lateness", "vcpus",
-			 json_vcpus(result));
+	return json_pack(
+		"{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "guest", result->guest, "end",
+		vmm_end_name(result->end), "error", text_or_null(result->error_text.text), "note",
+		text_or_null(result->note.text), "elapsed_ns", integer(result->elapsed_ns),
+		"tsc_khz", integer(result->tsc_khz), "halt_poll_ns", poll, "latency_kind",
+		result->round_trip ? "round_trip" : "lateness", "vcpus", json_vcpus(result));
 }

@@ -14,7 +14,7 @@
 #define BOOT_CR0  0x80050033ULL
 #define BOOT_CR4  0x620ULL
 #define BOOT_EFER 0xd00ULL
-/* IOPL 3, interrupts off. IOPL is what lets CPL3 execute OUT where the TSS bitmap is not looked at. */
+/* IOPL 3, interrupts off. IOPL lets CPL3 execute OUT where the TSS bitmap is not looked at. */
 #define BOOT_RFLAGS 0x3002ULL
 
 enum selector {
@@ -90,8 +90,8 @@ static void write_gdt(struct vmm *vm)
 static void write_tss(struct vmm *vm, unsigned int n)
 {
 	unsigned char *tss = vm->ram + tss_gpa(n);
-	const uint64_t rsp0 =
-		VMM_ABI_KERNEL_STACKS_GPA + (uint64_t)(n + 1) * VMM_ABI_KERNEL_STACK_BYTES;
+	const uint64_t rsp0 = VMM_ABI_KERNEL_STACKS_GPA +
+			      (uint64_t)(n + 1) * VMM_ABI_KERNEL_STACK_BYTES;
 	const uint16_t bitmap = TSS_BITMAP;
 
 	memcpy(tss + TSS_RSP0, &rsp0, sizeof(rsp0));
@@ -248,8 +248,7 @@ static int set_regs(struct vmm_vcpu *vcpu)
 	struct vmm_abi_image image;
 	struct kvm_regs r = {
 		.rdi = vcpu->n,
-		.rsp = VMM_ABI_USER_STACKS_GPA +
-		       (uint64_t)(vcpu->n + 1) * VMM_ABI_USER_STACK_BYTES,
+		.rsp = VMM_ABI_USER_STACKS_GPA + (uint64_t)(vcpu->n + 1) * VMM_ABI_USER_STACK_BYTES,
 		.rflags = BOOT_RFLAGS,
 	};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // A VM in a child process of its own, held at a gate until its parent has everything in place.
 //
-// One socket pair: commands to the child ('g' go, 's' stop; end of file means stop as well), and one
-// struct ready, then one struct vmm_result back.
+// One socket pair: commands to the child ('g' go, 's' stop; end of file means stop as well), and
+// one struct ready, then one struct vmm_result back.
 #include "vmm/child.h"
 
 #include <errno.h>
@@ -194,7 +194,8 @@ static int await_ready(struct vmm_child *child, struct vmm_error *error)
 		return 0;
 	if (err) {
 		ready.error = err;
-		vmm_error_set(&ready.text, 0, "the process of guest %s ended before its VM was ready",
+		vmm_error_set(&ready.text, 0,
+			      "the process of guest %s ended before its VM was ready",
 			      child->guest);
 	}
 	reap(child, &ready.text);

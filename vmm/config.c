@@ -38,8 +38,8 @@ static int check_bounds(const struct bound *bounds, size_t nr, struct vmm_error 
 
 		if (b->value < b->min || b->value > b->max)
 			return vmm_error_set(error, -EINVAL,
-					     "%s %" PRIu64 " is out of range (%" PRIu64 " to %" PRIu64
-					     ")",
+					     "%s %" PRIu64 " is out of range (%" PRIu64
+					     " to %" PRIu64 ")",
 					     b->field, b->value, b->min, b->max);
 	}
 	return 0;
@@ -52,11 +52,12 @@ static int check_pin(const struct vmm_config *c, struct vmm_error *error)
 	if (c->pin != VMM_PIN_LIST)
 		return vmm_error_set(error, -EINVAL, "pin %d is not a way to pin", (int)c->pin);
 	if (!c->nr_pin_cpus || c->nr_pin_cpus > VMM_MAX_VCPUS)
-		return vmm_error_set(error, -EINVAL, "pin list has %u CPUs (1 to %d)", c->nr_pin_cpus,
-				     VMM_MAX_VCPUS);
+		return vmm_error_set(error, -EINVAL, "pin list has %u CPUs (1 to %d)",
+				     c->nr_pin_cpus, VMM_MAX_VCPUS);
 	for (unsigned int i = 0; i < c->nr_pin_cpus; i++)
 		if (c->pin_cpus[i] >= VMM_MAX_CPUS)
-			return vmm_error_set(error, -EINVAL, "pin list: CPU %u is out of range (0 to %d)",
+			return vmm_error_set(error, -EINVAL,
+					     "pin list: CPU %u is out of range (0 to %d)",
 					     c->pin_cpus[i], VMM_MAX_CPUS - 1);
 	return 0;
 }

@@ -8,25 +8,36 @@
 
 #include "vmm/internal.h"
 
-#define REASON(name) {KVM_EXIT_##name, #name}
-
-static const struct {
-	uint32_t reason;
-	const char *name;
-} reasons[] = {
-	REASON(UNKNOWN),     REASON(EXCEPTION),	 REASON(IO),	     REASON(HYPERCALL),
-	REASON(DEBUG),	     REASON(HLT),	 REASON(MMIO),	     REASON(IRQ_WINDOW_OPEN),
-	REASON(SHUTDOWN),    REASON(FAIL_ENTRY), REASON(INTR),	     REASON(SET_TPR),
-	REASON(TPR_ACCESS),  REASON(NMI),	 REASON(INTERNAL_ERROR), REASON(SYSTEM_EVENT),
-	REASON(IOAPIC_EOI),  REASON(HYPERV),	 REASON(X86_RDMSR),  REASON(X86_WRMSR),
-	REASON(DIRTY_RING_FULL), REASON(X86_BUS_LOCK), REASON(NOTIFY),
+static const char *const reason_names[] = {
+	[KVM_EXIT_UNKNOWN] = "UNKNOWN",
+	[KVM_EXIT_EXCEPTION] = "EXCEPTION",
+	[KVM_EXIT_IO] = "IO",
+	[KVM_EXIT_HYPERCALL] = "HYPERCALL",
+	[KVM_EXIT_DEBUG] = "DEBUG",
+	[KVM_EXIT_HLT] = "HLT",
+	[KVM_EXIT_MMIO] = "MMIO",
+	[KVM_EXIT_IRQ_WINDOW_OPEN] = "IRQ_WINDOW_OPEN",
+	[KVM_EXIT_SHUTDOWN] = "SHUTDOWN",
+	[KVM_EXIT_FAIL_ENTRY] = "FAIL_ENTRY",
+	[KVM_EXIT_INTR] = "INTR",
+	[KVM_EXIT_SET_TPR] = "SET_TPR",
+	[KVM_EXIT_TPR_ACCESS] = "TPR_ACCESS",
+	[KVM_EXIT_NMI] = "NMI",
+	[KVM_EXIT_INTERNAL_ERROR] = "INTERNAL_ERROR",
+	[KVM_EXIT_SYSTEM_EVENT] = "SYSTEM_EVENT",
+	[KVM_EXIT_IOAPIC_EOI] = "IOAPIC_EOI",
+	[KVM_EXIT_HYPERV] = "HYPERV",
+	[KVM_EXIT_X86_RDMSR] = "X86_RDMSR",
+	[KVM_EXIT_X86_WRMSR] = "X86_WRMSR",
+	[KVM_EXIT_DIRTY_RING_FULL] = "DIRTY_RING_FULL",
+	[KVM_EXIT_X86_BUS_LOCK] = "X86_BUS_LOCK",
+	[KVM_EXIT_NOTIFY] = "NOTIFY",
 };
 
 static const char *reason_name(uint32_t reason)
 {
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].reason == reason)
-			return reasons[i].name;
+	if (reason < sizeof(reason_names) / sizeof(reason_names[0]) && reason_names[reason])
+		return reason_names[reason];
 	return "not known to this build";
 }
 
@@ -41,12 +52,9 @@ static void describe(const struct kvm_run *run, char *text, size_t bytes)
 		break;
 	case KVM_EXIT_MMIO:
 		snprintf(text, bytes, ", %s of %u byte(s) at guest-physical 0x%llx",
-			 run->mmio.is_write ? "write" : "read", run->mmio.len,
-			 run->mmio.phys_addr);
+			 run->mmio.is_write ? "write" : "read", run->mmio.len, run->mmio.phys_addr);
 		break;
-	case KVM_EXIT_SHUTDOWN:
-		snprintf(text, bytes, ", triple fault");
-		break;
+	case KVM_EXIT_SHUTDOWN: snprintf(text, bytes, ", triple fault"); break;
 	case KVM_EXIT_FAIL_ENTRY:
 		snprintf(text, bytes, ", hardware reason 0x%llx",
 			 run->fail_entry.hardware_entry_failure_reason);
@@ -57,14 +65,14 @@ static void describe(const struct kvm_run *run, char *text, size_t bytes)
 	case KVM_EXIT_SYSTEM_EVENT:
 		snprintf(text, bytes, ", event %u", run->system_event.type);
 		break;
-	default:
-		text[0] = '\0';
+	default: text[0] = '\0';
 	}
 }
 
 static enum vmm_end fail(struct vmm_vcpu *vcpu, const char *what, uint64_t rip)
 {
-	vcpu->error = vmm_error_set(&vcpu->error_text, -EIO, "guest %s, vCPU %u: %s at RIP 0x%" PRIx64,
+	vcpu->error = vmm_error_set(&vcpu->error_text, -EIO,
+				    "guest %s, vCPU %u: %s at RIP 0x%" PRIx64,
 				    vcpu->vm->guest->name, vcpu->n, what, rip);
 	return VMM_END_FAILED;
 }
@@ -109,7 +117,8 @@ enum vmm_end vmm_exit_judge(struct vmm_vcpu *vcpu)
 		return VMM_END_DONE;
 	if (ioctl(vcpu->fd, KVM_GET_REGS, &regs)) {
 		vcpu->error = -errno;
-		vmm_error_set(&vcpu->error_text, 0, "guest %s, vCPU %u: exit %u (%s), RIP unknown: %s",
+		vmm_error_set(&vcpu->error_text, 0,
+			      "guest %s, vCPU %u: exit %u (%s), RIP unknown: %s",
 			      vcpu->vm->guest->name, vcpu->n, run->exit_reason,
 			      reason_name(run->exit_reason), strerror(-vcpu->error));
 		return VMM_END_FAILED;

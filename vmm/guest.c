@@ -5,8 +5,7 @@
 #include "vmm/vmm.h"
 
 /* Defined in vmm/guests/images.S. */
-#define IMAGE(name)                                                                                \
-	extern const unsigned char vmm_image_##name[], vmm_image_##name##_end[]
+#define IMAGE(name) extern const unsigned char vmm_image_##name[], vmm_image_##name##_end[]
 
 IMAGE(tick);
 IMAGE(idle);
@@ -21,7 +20,8 @@ IMAGE(crash);
 static const struct vmm_guest guests[] = {
 	{GUEST(tick, 1, "a timer at N Hz, like an idle system with a periodic tick")},
 	{GUEST(idle, 1, "a rare one-shot timer, like an idle system without a tick")},
-	{GUEST(rr, 2, "request and response between two vCPUs by IPI"), .measures_round_trip = true},
+	{GUEST(rr, 2, "request and response between two vCPUs by IPI"),
+	 .measures_round_trip = true},
 	{GUEST(burst, 1, "one-shot timers drawn from a seeded mix of short and long")},
 	{GUEST(crash, 1, "misbehaves as told: test use only"), .hidden = true},
 };

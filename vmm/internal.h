@@ -45,8 +45,9 @@ struct vmm {
 	struct vmm_vcpu vcpus[VMM_MAX_VCPUS];
 
 	int event_fd; /* wakes the supervisor: a stop request, or a vCPU has ended */
-	int end_fd;   /* readable once @result is complete */
+	int end_fd;   /* readable once @ended is set */
 	atomic_bool stop_requested;
+	atomic_bool ended;   /* @result is complete */
 	atomic_bool leaving; /* vCPU threads must not enter the guest again */
 
 	pthread_t supervisor;
@@ -93,8 +94,8 @@ enum vmm_end vmm_exit_judge(struct vmm_vcpu *vcpu);
 /* vcpu.c */
 
 /**
- * vmm_vcpu_start - start the thread, pinned to @cpu (-1: not pinned). All signals are blocked in it.
- * The caller has blocked all signals too. Return: 0 or -errno with @error filled.
+ * vmm_vcpu_start - start the thread, pinned to @cpu (-1: not pinned). All signals are blocked in
+ * it. The caller has blocked all signals too. Return: 0 or -errno with @error filled.
  */
 int vmm_vcpu_start(struct vmm_vcpu *vcpu, int cpu, struct vmm_error *error);
 
@@ -103,7 +104,7 @@ void vmm_vcpu_kick(struct vmm_vcpu *vcpu);
 
 /* supervisor.c */
 
-/** vmm_supervise - thread of a started VM: runs the vCPUs, decides how it ends, fills the result. */
+/** vmm_supervise - thread of a started VM: runs the vCPUs, decides the end, fills the result. */
 void *vmm_supervise(void *vm);
 
 /* report.c */

@@ -99,10 +99,11 @@ static int plan_list(const struct vmm_config *config, unsigned int nr_vcpus, con
 		unsigned int cpu = config->pin_cpus[v % config->nr_pin_cpus];
 
 		if (!CPU_ISSET(cpu, set))
-			return vmm_error_set(error, -EINVAL,
-					     "cannot pin vCPU %u to CPU %u: this process may not use "
-					     "that CPU",
-					     v, cpu);
+			return vmm_error_set(
+				error, -EINVAL,
+				"cannot pin vCPU %u to CPU %u: this process may not use "
+				"that CPU",
+				v, cpu);
 		if (!cpu_taken(plan, v, cpu))
 			plan->nr_distinct++;
 		plan->cpu[v] = (int)cpu;
@@ -126,7 +127,8 @@ int vmm_pin_plan_make(const struct vmm_config *config, unsigned int nr_vcpus,
 		return 0;
 	if (sched_getaffinity(0, sizeof(set), &set)) {
 		err = -errno;
-		return vmm_error_set(error, err, "cannot read the CPU affinity: %s", strerror(-err));
+		return vmm_error_set(error, err, "cannot read the CPU affinity: %s",
+				     strerror(-err));
 	}
 	if (config->pin == VMM_PIN_LIST) {
 		err = plan_list(config, nr_vcpus, &set, plan, error);

@@ -13,7 +13,7 @@ struct vmm_pin_cpu {
 
 /** The outcome: one CPU per vCPU. */
 struct vmm_pin_plan {
-	int cpu[VMM_MAX_VCPUS];	 /* -1: not pinned */
+	int cpu[VMM_MAX_VCPUS];	  /* -1: not pinned */
 	unsigned int nr_distinct; /* different CPUs in use, 0 when nothing is pinned */
 };
 

@@ -54,9 +54,8 @@ void vmm_report_latency(const struct vmm_abi_latency *l, uint64_t tsc_khz,
 static void collect_guest(const struct vmm_vcpu *vcpu, struct vmm_vcpu_result *out)
 {
 	const struct vmm *vm = vcpu->vm;
-	const struct vmm_abi_result *r =
-		vmm_ram_at(vm, VMM_ABI_RESULTS_GPA + (uint64_t)vcpu->n * VMM_ABI_RESULT_STRIDE,
-			   sizeof(*r));
+	const struct vmm_abi_result *r = vmm_ram_at(
+		vm, VMM_ABI_RESULTS_GPA + (uint64_t)vcpu->n * VMM_ABI_RESULT_STRIDE, sizeof(*r));
 
 	/* Not there: the vCPU never got as far as its first instructions; all counts are zero. */
 	if (!r || r->magic != VMM_ABI_MAGIC || r->version != VMM_ABI_VERSION)
@@ -77,8 +76,9 @@ static void collect_kvm(struct vmm_vcpu *vcpu, struct vmm_vcpu_result *out)
 		return;
 	err = vmm_stats_read(&vcpu->stats, &out->kvm);
 	if (err)
-		vmm_error_set(&vcpu->vm->result.note, 0, "KVM's statistics of vCPU %u are missing: %s",
-			      vcpu->n, strerror(-err));
+		vmm_error_set(&vcpu->vm->result.note, 0,
+			      "KVM's statistics of vCPU %u are missing: %s", vcpu->n,
+			      strerror(-err));
 }
 
 void vmm_report_collect(struct vmm *vm)

@@ -12,7 +12,7 @@
 
 /** An open statistics file and where in it each counter lies. */
 struct vmm_stats {
-	int fd;			    /* -1: not open; then reading gives "not valid" */
+	int fd;			/* -1: not open; then reading gives "not valid" */
 	off_t at[VMM_STATS_NR]; /* byte offset of each counter's 64-bit value, 0: not offered */
 };
 

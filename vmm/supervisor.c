@@ -24,7 +24,8 @@ static void await_event(struct vmm *vm, uint64_t until_ns)
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	uint64_t count;
 
-	/* All signals are blocked here: a failure can only be "nothing yet", and the caller looks. */
+	/* All signals are blocked here: a failure can only be "nothing yet", and the caller looks.
+	 */
 	if (ppoll(&p, 1, until_ns == UINT64_MAX ? NULL : &left, NULL) > 0 &&
 	    read(vm->event_fd, &count, sizeof(count)) < 0)
 		return;
@@ -149,6 +150,7 @@ void *vmm_supervise(void *arg)
 	vm->result.elapsed_ns = vmm_clock_ns() - start_ns;
 	decide(vm, end);
 	vmm_report_collect(vm);
+	atomic_store(&vm->ended, true);
 	vmm_event_signal(vm->end_fd);
 	return NULL;
 }

@@ -93,8 +93,9 @@ int vmm_vcpu_start(struct vmm_vcpu *vcpu, int cpu, struct vmm_error *error)
 		err = pthread_create(&vcpu->thread, &attr, thread_main, vcpu);
 	pthread_attr_destroy(&attr);
 	if (err)
-		return vmm_error_set(error, -err, "cannot start the thread of vCPU %u on CPU %d: %s",
-				     vcpu->n, cpu, strerror(err));
+		return vmm_error_set(error, -err,
+				     "cannot start the thread of vCPU %u on CPU %d: %s", vcpu->n,
+				     cpu, strerror(err));
 	vcpu->started = true;
 	return 0;
 }

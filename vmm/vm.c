@@ -41,11 +41,11 @@ static int open_kvm(struct vmm *vm, struct vmm_error *error)
 				     "module kvm_intel or kvm_amd is not loaded");
 	case -EACCES:
 	case -EPERM:
-		return vmm_error_set(error, -EACCES,
-				     "no permission to open /dev/kvm: run as root or as a member of "
-				     "group kvm");
-	default:
-		return vmm_error_set(error, err, "cannot open /dev/kvm: %s", strerror(-err));
+		return vmm_error_set(
+			error, -EACCES,
+			"no permission to open /dev/kvm: run as root or as a member of "
+			"group kvm");
+	default: return vmm_error_set(error, err, "cannot open /dev/kvm: %s", strerror(-err));
 	}
 }
 
@@ -225,7 +225,8 @@ static int build_vm(struct vmm *vm, struct vmm_error *error)
 
 	if (vm->event_fd < 0 || vm->end_fd < 0)
 		return vmm_error_set(error, -EMFILE, "no descriptor left for the VM's events");
-	err = vmm_pin_plan_make(&vm->config, vm->guest->nr_vcpus, &vm->pin, &vm->result.note, error);
+	err = vmm_pin_plan_make(&vm->config, vm->guest->nr_vcpus, &vm->pin, &vm->result.note,
+				error);
 	if (!err)
 		err = open_kvm(vm, error);
 	if (!err)
@@ -268,7 +269,7 @@ int vmm_start(struct vmm *vm, struct vmm_error *error)
 
 	if (vm->started)
 		return vmm_error_set(error, -EALREADY, "the VM was started before");
-	/* Inherited by the supervisor and the vCPU threads: signals are the application's business. */
+	/* The VM's threads inherit this: signals are the application's business. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&vm->supervisor, NULL, vmm_supervise, vm);
@@ -298,8 +299,9 @@ int vmm_wait(struct vmm *vm, struct vmm_result *result)
 		*result = vm->result;
 		return -EINVAL;
 	}
-	while (poll(&p, 1, -1) <= 0)
-		; /* EINTR: the caller's handler has run, the VM goes on */
+	/* Not ended after poll(): EINTR, a handler of the caller's has run. */
+	while (!atomic_load(&vm->ended))
+		poll(&p, 1, -1);
 	*result = vm->result;
 	return result->error;
 }

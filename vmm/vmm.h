@@ -41,12 +41,12 @@ struct vmm_error {
 
 /** A guest this build contains. */
 struct vmm_guest {
-	const char *name;	  /* "rr"; at most VMM_GUEST_NAME_BYTES - 1 characters */
-	const char *summary;	  /* one line, lower case */
-	unsigned int nr_vcpus;	  /* 1..VMM_MAX_VCPUS, fixed per guest */
-	bool hidden;		  /* for the project's own tests: left out of lists */
-	bool measures_round_trip; /* latency is a request's round trip, else a timer's lateness */
-	const unsigned char *image;	/* flat image, see vmm/guests/abi.h; read-only */
+	const char *name;	    /* "rr"; at most VMM_GUEST_NAME_BYTES - 1 characters */
+	const char *summary;	    /* one line, lower case */
+	unsigned int nr_vcpus;	    /* 1..VMM_MAX_VCPUS, fixed per guest */
+	bool hidden;		    /* for the project's own tests: left out of lists */
+	bool measures_round_trip;   /* latency is a request's round trip, else a timer's lateness */
+	const unsigned char *image; /* flat image, see vmm/guests/abi.h; read-only */
 	const unsigned char *image_end; /* one past its last byte */
 };
 
@@ -83,12 +83,12 @@ enum vmm_fault {
 #define VMM_HALT_POLL_UNSET (~0ULL)
 
 /** Bounds of the configuration; the manual and the command line use the same numbers. */
-#define VMM_MAX_HZ	      100000U
-#define VMM_MAX_TIMER_NS      4000000000ULL /* the LAPIC's 32-bit count of nanoseconds, rounded down */
-#define VMM_MAX_THINK_NS      1000000000ULL
-#define VMM_MAX_HALT_POLL_NS  1000000000ULL
-#define VMM_MAX_DURATION_NS   86400000000000ULL /* one day */
-#define VMM_MIN_DURATION_NS   1000000ULL
+#define VMM_MAX_HZ	     100000U
+#define VMM_MAX_TIMER_NS     4000000000ULL /* the LAPIC counts 32 bits of nanoseconds */
+#define VMM_MAX_THINK_NS     1000000000ULL
+#define VMM_MAX_HALT_POLL_NS 1000000000ULL
+#define VMM_MAX_DURATION_NS  86400000000000ULL /* one day */
+#define VMM_MIN_DURATION_NS  1000000ULL
 
 /**
  * Everything there is to choose about a VM. Plain data: may be copied, needs no fini.
@@ -176,14 +176,14 @@ struct vmm_latency {
 
 /** One vCPU's part of the result. */
 struct vmm_vcpu_result {
-	int tid;	   /* the thread's id while it ran */
-	int cpu;	   /* pinned to this CPU, -1: not pinned */
-	uint64_t halts;	   /* HLT executed, counted by the guest */
-	uint64_t wakeups;  /* HLT that ended: halts, or one less if stopped while halted */
-	uint64_t rounds;   /* rr: round trips made or answered; else timers that expired */
-	uint64_t missed;   /* tick, idle: periods left out because the guest was late */
-	uint64_t timers_digest; /* burst: FNV-1a over the expired timers' lengths, in order */
-	uint64_t cpu_ns;   /* CPU time of the thread while it ran the vCPU */
+	int tid;		    /* the thread's id while it ran */
+	int cpu;		    /* pinned to this CPU, -1: not pinned */
+	uint64_t halts;		    /* HLT executed, counted by the guest */
+	uint64_t wakeups;	    /* HLT that ended: halts, or one less if stopped while halted */
+	uint64_t rounds;	    /* rr: round trips made or answered; else timers that expired */
+	uint64_t missed;	    /* tick, idle: periods left out because the guest was late */
+	uint64_t timers_digest;	    /* burst: FNV-1a over the expired timers' lengths, in order */
+	uint64_t cpu_ns;	    /* CPU time of the thread while it ran the vCPU */
 	struct vmm_latency latency; /* rr vCPU 0: round trip; timers: lateness; else empty */
 	struct vmm_kvm_stats kvm;
 };

@@ -12,7 +12,7 @@
  *	vhalt_state_init(&state, &config)		once per vCPU
  *	for each halt {
  *		plan = vhalt_decide(&state, &config, &hint)	at halt entry
- *		... the driver sleeps plan.sleep_ns, polls plan.window_ns, then blocks ...
+ *		... the driver sleeps plan.sleep_ns, polls for plan.window_ns, then blocks ...
  *		vhalt_update(&state, &config, &outcome)		after the wake-up
  *	}
  *
@@ -62,14 +62,18 @@ struct vhalt_hint {
 	bool must_block;      /* another task wants this CPU, or the polling budget is spent */
 };
 
-/** What to do with one halt. */
+/**
+ * What to do with one halt. Both lengths count from the halt's own beginning: a vCPU that sleeps first
+ * polls from when it runs again until sleep_ns + window_ns, however long its timer took to wake it.
+ */
 struct vhalt_plan {
 	uint32_t sleep_ns;  /* first block this long (arm a timer); 0: begin to poll at once */
 	uint32_t window_ns; /* then poll this long, then block; 0: block without polling */
 };
 
 enum vhalt_outcome_flags {
-	VHALT_OUTCOME_POLLED = 1 << 0,	  /* the wake-up came while polling; the vCPU never blocked */
+	VHALT_OUTCOME_POLLED = 1 << 0,	  /* the wake-up came while polling (after a planned sleep: or
+					   * while its timer was waking the vCPU), not while blocked */
 	VHALT_OUTCOME_INVALID = 1 << 1,	  /* the wake-up was spurious (s390) or a signal */
 	VHALT_OUTCOME_OWN_TIMER = 1 << 2, /* the vCPU's own timer ended the halt */
 	VHALT_OUTCOME_FORCED = 1 << 3,	  /* hint.must_block was set: the window was not the policy's */

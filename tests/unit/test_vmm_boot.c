@@ -124,13 +124,14 @@ static void test_tss_per_vcpu(void **state)
 		assert_int_equal(gdt >> 16 & 0xffffff, tss);
 		assert_int_equal(gdt & 0xffff, 0x7f);
 		assert_int_equal(gdt >> 40 & 0xff, 0x8b);
-		assert_int_equal(u64_at(tss + 4), VMM_ABI_KERNEL_STACKS_GPA +
-							  (n + 1) * VMM_ABI_KERNEL_STACK_BYTES);
+		assert_int_equal(u64_at(tss + 4),
+				 VMM_ABI_KERNEL_STACKS_GPA + (n + 1) * VMM_ABI_KERNEL_STACK_BYTES);
 		assert_int_equal(u64_at(tss + 4) % VMM_ABI_KERNEL_STACK_BYTES, 0);
 		assert_int_equal(ram[tss + 0x66], 0x68);
 		/* Only our eight ports are open, and the last byte ends the bitmap. */
 		for (unsigned int i = 0; i < 24; i++)
-			assert_int_equal(ram[tss + 0x68 + i], i == VMM_ABI_PORT_FIRST / 8 ? 0 : 0xff);
+			assert_int_equal(ram[tss + 0x68 + i],
+					 i == VMM_ABI_PORT_FIRST / 8 ? 0 : 0xff);
 	}
 }
 

@@ -19,7 +19,8 @@ static void test_guest_names_fit_a_thread_name(void **state)
 	(void)state;
 	for (; (g = vmm_guest_at(nr)); nr++) {
 		char name[64];
-		int length = snprintf(name, sizeof(name), "vhalt-%s/%d", g->name, VMM_MAX_VCPUS - 1);
+		int length = snprintf(name, sizeof(name), "vhalt-%s/%d", g->name,
+				      VMM_MAX_VCPUS - 1);
 
 		assert_in_range(length, 1, 15);
 		assert_in_range(g->nr_vcpus, 1, VMM_MAX_VCPUS);
@@ -71,7 +72,10 @@ struct bound_case {
 	const char *names; /* in the message */
 };
 
-#define CASE(field, value, expected) {offsetof(struct vmm_config, field), value, expected, #field}
+#define CASE(field, value, expected)                                                               \
+	{                                                                                          \
+		offsetof(struct vmm_config, field), value, expected, #field                        \
+	}
 
 static const struct bound_case bound_cases[] = {
 	CASE(hz, 0, -EINVAL),

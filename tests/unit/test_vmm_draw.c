@@ -17,8 +17,8 @@ static uint64_t digest_of(uint64_t seed, unsigned int timers)
 
 	vmm_config_init(&c, "burst");
 	for (unsigned int i = 0; i < timers; i++)
-		digest = draw_digest(digest, draw_timer_ns(&state, c.short_ns, c.long_ns,
-							   c.short_percent));
+		digest = draw_digest(digest,
+				     draw_timer_ns(&state, c.short_ns, c.long_ns, c.short_percent));
 	return digest;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-// Micro-VMM on a real /dev/kvm: ends, stops, faults and child processes. Skipped where there is none.
+// Micro-VMM on a real /dev/kvm: ends, stops, faults, child processes. Skipped where there is none.
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -209,7 +209,8 @@ static void test_faults_say_reason_and_rip(void **state)
 	} cases[] = {
 		{VMM_FAULT_PORT, "guest crash, vCPU 0: unexpected exit 2 (IO), OUT to port 0x52, "
 				 "1 byte(s) at RIP 0x10"},
-		{VMM_FAULT_EXCEPTION, "guest crash, vCPU 0: exception 6, error code 0x0, CS 0x23, RSP 0x23f"},
+		{VMM_FAULT_EXCEPTION,
+		 "guest crash, vCPU 0: exception 6, error code 0x0, CS 0x23, RSP 0x23f"},
 		{VMM_FAULT_TRIPLE,
 		 "guest crash, vCPU 0: unexpected exit 8 (SHUTDOWN), triple fault at RIP 0x"},
 	};
@@ -312,35 +313,31 @@ static void assert_file_says(const char *path, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* The number of threads of @pid, and whether one of them is called @wanted. */
-static int count_threads(pid_t pid, const char *wanted, bool *found)
+/* Has @pid a thread of that name? */
+static bool has_thread(pid_t pid, const char *wanted)
 {
+	bool found = false;
 	char path[320];
 	struct dirent *d;
 	DIR *dir;
-	int nr = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	assert_non_null(dir);
-	*found = false;
 	while ((d = readdir(dir))) {
 		char name[32] = "";
 		FILE *f;
 
-		if (d->d_name[0] == '.')
-			continue;
-		nr++;
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", (int)pid, d->d_name);
 		f = fopen(path, "re");
 		if (!f)
-			continue;
+			continue; /* "." and ".." */
 		if (fgets(name, sizeof(name), f))
-			*found |= !strncmp(name, wanted, strlen(wanted));
+			found |= !strncmp(name, wanted, strlen(wanted));
 		fclose(f);
 	}
 	closedir(dir);
-	return nr;
+	return found;
 }
 
 /* The gate holds the guest: no vCPU thread before "go", whatever time passes. */
@@ -351,7 +348,6 @@ static void test_child_waits_at_its_gate(void **state)
 	struct vmm_error e = {""};
 	struct vmm_result r;
 	char path[64];
-	bool found;
 
 	(void)state;
 	need_kvm();
@@ -360,14 +356,11 @@ static void test_child_waits_at_its_gate(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)child.pid);
 	assert_file_says(path, "vhalt-tick");
 	sleep_ms(200); /* it must not start by itself; longer only makes this stricter */
-	assert_int_equal(count_threads(child.pid, "vhalt-tick/0", &found), 1);
-	assert_false(found);
+	assert_false(has_thread(child.pid, "vhalt-tick/0"));
 	assert_int_equal(vmm_child_go(&child), 0);
-	for (int i = 0; i < LIMIT_MS / 10 && !found; i++) {
+	for (int i = 0; i < LIMIT_MS / 10 && !has_thread(child.pid, "vhalt-tick/0"); i++)
 		sleep_ms(10);
-		count_threads(child.pid, "vhalt-tick/0", &found);
-	}
-	assert_true(found);
+	assert_true(has_thread(child.pid, "vhalt-tick/0"));
 	sleep_ms(200);
 	vmm_child_stop(&child);
 	assert_int_equal(vmm_child_wait(&child, &r), 0);

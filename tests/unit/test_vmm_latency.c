@@ -77,7 +77,7 @@ static void test_percentiles(void **state)
 	add(1000000);
 	vmm_report_latency(&hist, GHZ_KHZ, &l);
 	assert_int_equal(l.count, 100);
-	assert_int_equal(l.p50_ns, 50); /* the 50th value */
+	assert_int_equal(l.p50_ns, 50);	      /* the 50th value */
 	assert_in_range(l.p99_ns, 985, 1015); /* the 99th is still 1000 */
 	assert_int_equal(l.min_ns, 1);
 	assert_int_equal(l.max_ns, 1000000);

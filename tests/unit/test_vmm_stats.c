@@ -24,7 +24,8 @@ static void write_at(int fd, const void *buf, size_t bytes, off_t at)
 	assert_int_equal(pwrite(fd, buf, bytes, at), (ssize_t)bytes);
 }
 
-/* A statistics file with the given names; value number i is 1000 + i. Other order than the table. */
+/* A statistics file with the given names; value number i is 1000 + i. Other order than the table.
+ */
 static int make_file(const char *const *names, uint32_t nr, uint32_t claimed_nr)
 {
 	const struct kvm_stats_header h = {
@@ -53,7 +54,7 @@ static int make_file(const char *const *names, uint32_t nr, uint32_t claimed_nr)
 }
 
 static const char *const kernel_names[] = {
-	"pf_taken",	     "halt_wait_ns",	   "halt_poll_fail_ns", "halt_poll_success_ns",
+	"pf_taken",	     "halt_wait_ns",	    "halt_poll_fail_ns",    "halt_poll_success_ns",
 	"halt_poll_invalid", "halt_attempted_poll", "halt_successful_poll", "halt_wakeup",
 	"halt_exits",	     "halt_exits_more",
 };

@@ -6,11 +6,11 @@
  * or meaning raises VMM_ABI_VERSION, and an image or a guest with another version is refused.
  *
  * How a guest runs. Its payload is at CPL3 with interrupts off for its whole life. To halt it
- * executes INT3; the gate leads to a stub at CPL0, `sti; hlt` in a loop. The interrupt that ends the
- * HLT leads to a second stub, which drops the HLT's own frame and returns to the payload behind its
- * INT3. An interrupt that was pending already ends the HLT at once, so testing a flag and halting is
- * free of races. The payload then writes EOI itself: the LAPIC page is mapped for it. Any exception
- * ends in a third stub that reports it by an OUT (VMM_ABI_PORT_FAULT).
+ * executes INT3; the gate leads to a stub at CPL0, `sti; hlt` in a loop. The interrupt that ends
+ * the HLT leads to a second stub, which drops the HLT's own frame and returns to the payload behind
+ * its INT3. An interrupt that was pending already ends the HLT at once, so testing a flag and
+ * halting is free of races. The payload then writes EOI itself: the LAPIC page is mapped for it.
+ * Any exception ends in a third stub that reports it by an OUT (VMM_ABI_PORT_FAULT).
  *
  * Why like this: some KVM backends run only CPL3 code natively and emulate each CPL0 instruction.
  * From that follow the rules for guest code: no INT n but INT3 (#UD there), no SYSCALL, no CPUID,
@@ -46,7 +46,7 @@
 
 #define VMM_ABI_MAX_VCPUS 8
 
-/* Ports, written from CPL3 (the fault port from the CPL0 stub). Below 0xb8: the TSS bitmap's end. */
+/* Ports, written from CPL3 (the fault port at CPL0). Below 0xb8, where the TSS bitmap ends. */
 #define VMM_ABI_PORT_DONE    0x50 /* the guest has finished; the value has no meaning */
 #define VMM_ABI_PORT_FAULT   0x51 /* an exception; RSP points at struct vmm_abi_fault */
 #define VMM_ABI_PORT_UNKNOWN 0x52 /* served by nobody, on purpose: guest "crash" */
@@ -62,8 +62,8 @@
 #define VMM_ABI_FAULT_SPIN	3
 
 /* Exception stubs lie one after the other, vector 0 first. */
-#define VMM_ABI_NR_FAULTS      32
-#define VMM_ABI_FAULT_STRIDE   16
+#define VMM_ABI_NR_FAULTS    32
+#define VMM_ABI_FAULT_STRIDE 16
 
 /*
  * Histogram of TSC cycles: values below 64 have a bucket each, above that every power of two is cut

@@ -8,9 +8,7 @@ _Noreturn void guest_main(unsigned int n)
 
 	guest_init(n);
 	switch (guest_params()->fault) {
-	case VMM_ABI_FAULT_PORT:
-		guest_out(VMM_ABI_PORT_UNKNOWN);
-		break;
+	case VMM_ABI_FAULT_PORT: guest_out(VMM_ABI_PORT_UNKNOWN); break;
 	case VMM_ABI_FAULT_TRIPLE:
 		for (int i = 0; i < 512; i++)
 			idt[i] = 0;
@@ -18,8 +16,7 @@ _Noreturn void guest_main(unsigned int n)
 	case VMM_ABI_FAULT_SPIN:
 		for (;;)
 			__asm__ volatile("pause");
-	default:
-		break;
+	default: break;
 	}
 	__asm__ volatile("ud2");
 	__builtin_unreachable();

@@ -128,7 +128,7 @@ static inline void guest_timer_init(void)
 	guest_lapic_write(GUEST_LAPIC_LVT_TIMER, GUEST_VECTOR_TIMER);
 }
 
-/** guest_timer_sleep - halt for @ns (0 counts as 1, at most 2^32 - 1) and record how late it was. */
+/** guest_timer_sleep - halt for @ns (1 to 2^32 - 1, else bent there); records how late it was. */
 static inline void guest_timer_sleep(volatile struct vmm_abi_result *r, uint64_t ns)
 {
 	uint64_t due, now;

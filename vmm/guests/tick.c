@@ -24,7 +24,7 @@ _Noreturn void guest_main(unsigned int n)
 			r->missed += behind;
 			due += behind * period;
 		}
-		/* due - now is at most one period, which fits the multiplication (params checked). */
+		/* At most one period is left, so the product fits 64 bits: periods are <= 1 s. */
 		guest_timer_sleep(r, period_ns * (due - now) / period);
 	}
 	guest_done();
