@@ -14,6 +14,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"record", cmd_record, "record every halt of this host's vCPUs into a .vht file"},
 	{"dump", cmd_dump, "print a recording as text or JSON lines"},
 	{"policies", cmd_policies, "list the policies and their parameters"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
