@@ -14,10 +14,13 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"advise", cmd_advise, "record (or read) halts and say what to set"},
 	{"record", cmd_record, "record every halt of this host's vCPUs into a .vht file"},
+	{"replay", cmd_replay, "run policies over recorded halts, against the clairvoyant bound"},
 	{"dump", cmd_dump, "print a recording as text or JSON lines"},
 	{"policies", cmd_policies, "list the policies and their parameters"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
+	{"ctl", cmd_ctl, "put back kernel settings that advise --apply changed"},
 };
 
 static void usage(FILE *out)

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// vhalt advise: record or read halts, say what the present setting costs and what to set instead.
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/advice_text.h"
+#include "replay/apply.h"
+#include "replay/json.h"
+#include "replay/text.h"
+#include "tool/advise_record.h"
+#include "tool/commands.h"
+#include "tool/replay_args.h"
+
+#define DEFAULT_FOR_NS 10000000000ULL
+#define DEMO_RECORDING "demo.vht"
+#define DEMO_ADVICE    "advice.json"
+
+/* Where the halts come from; the names are those of the key "source" in JSON. */
+enum source { SOURCE_FILES, SOURCE_HOST, SOURCE_DEMO, SOURCE_BUNDLED };
+static const char *const source_names[] = {"files", "host", "demo", "bundled"};
+
+static struct replay_args args = REPLAY_ARGS_DEFAULTS;
+static uint64_t for_ns = DEFAULT_FOR_NS;
+static const char *output, *keep;
+static bool demo, json, apply;
+
+static const struct option_row rows[] = {
+	{"for", 'f', OPTION_DURATION, &for_ns, "D", "record this long (default 10s)", 100000000,
+	 86400000000000ULL, NULL},
+	{"demo", 0, OPTION_FLAG, &demo, NULL,
+	 "record VMs of our own; leaves demo.vht and advice.json here", 0, 0, NULL},
+	{"keep", 'k', OPTION_STRING, &keep, "FILE", "keep the recording in FILE", 0, 0, NULL},
+	{"output", 'o', OPTION_STRING, &output, "FILE", "also write the advice as JSON to FILE", 0,
+	 0, NULL},
+	{"json", 'j', OPTION_FLAG, &json, NULL, "print JSON instead of text", 0, 0, NULL},
+	{"apply", 0, OPTION_FLAG, &apply, NULL,
+	 "set what is recommended; vhalt ctl restore puts the old values back", 0, 0, NULL},
+	REPLAY_ARGS_ROWS(args),
+	{0},
+};
+
+static const struct option_spec spec = {
+	.command = "advise",
+	.usage = "[options] [FILE...]",
+	.summary = "Records this host's halts, or reads recordings, and says what to set.",
+	.rows = rows,
+};
+
+struct session {
+	enum source source;
+	struct advise_recording recording;
+	char **paths;
+	size_t nr_paths;
+	char bundled[PATH_MAX];
+	char *one_path;
+	char cannot_apply[APPLY_ERROR_BYTES]; /* why --apply will not work; "" as long as it may */
+	struct advice_notes notes;
+};
+
+/* --- where the halts come from ------------------------------------------------------------------
+ */
+
+static int use_bundled(struct session *s)
+{
+	int err;
+
+	fprintf(stderr, "vhalt advise: no demo on this machine: %s\n", s->recording.reason);
+	if (advise_bundled_find(s->bundled)) {
+		fprintf(stderr,
+			"vhalt advise: the recording bundled with vhalt was not found either "
+			"(VHALT_DEMO can name it)\n");
+		return -ENOENT;
+	}
+	err = advise_copy(s->bundled, DEMO_RECORDING);
+	if (err) {
+		fprintf(stderr, "vhalt advise: %s: %s\n", DEMO_RECORDING, strerror(-err));
+		return err;
+	}
+	fprintf(stderr, "vhalt advise: reading the bundled recording %s; %s here is a copy of it\n",
+		s->bundled, DEMO_RECORDING);
+	advice_note(&s->notes,
+		    "This is the recording bundled with vhalt, not this machine: no demo "
+		    "could be made here, %s.",
+		    s->recording.reason);
+	s->source = SOURCE_BUNDLED;
+	s->one_path = s->bundled;
+	return 0;
+}
+
+static int record(struct session *s)
+{
+	int err;
+
+	s->source = demo ? SOURCE_DEMO : SOURCE_HOST;
+	s->recording.demo = demo;
+	s->recording.for_ns = for_ns;
+	s->recording.keep = keep ? keep : demo ? DEMO_RECORDING : NULL;
+	err = advise_record(&s->recording);
+	s->one_path = s->recording.path;
+	s->paths = &s->one_path;
+	s->nr_paths = 1;
+	if (err && demo)
+		return use_bundled(s);
+	if (err)
+		fprintf(stderr, "vhalt advise: %s\n", s->recording.reason);
+	if (!err && s->recording.stopped)
+		advice_note(&s->notes, "The recording was ended by a signal before its time.");
+	return err;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static char *json_of(const struct session *s, const struct advice *advice)
+{
+	json_t *object = advice_json(advice, &s->notes);
+	char *text = NULL;
+
+	if (object && !json_object_set_new(object, "source", json_string(source_names[s->source])))
+		text = replay_json_text(object);
+	json_decref(object);
+	if (!text)
+		fprintf(stderr, "vhalt advise: out of memory\n");
+	return text;
+}
+
+/* Whole or not at all: an interrupted command leaves an older file alone. */
+static int write_output(const char *path, const char *text)
+{
+	char temporary[PATH_MAX];
+	FILE *file;
+	int err = 0;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	file = fopen(temporary, "we");
+	if (!file)
+		return -errno;
+	if (fputs(text, file) < 0)
+		err = -errno;
+	if (fclose(file) && !err)
+		err = -errno;
+	if (!err && rename(temporary, path))
+		err = -errno;
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+static void print_text(const struct session *s, const struct advice *advice)
+{
+	if (s->source == SOURCE_BUNDLED)
+		printf("EXAMPLE, NOT THIS MACHINE: from the recording bundled with vhalt.\n\n");
+	advice_text(stdout, advice, &s->notes);
+}
+
+static int show(const struct session *s, const struct advice *advice)
+{
+	const char *path = output ? output : demo ? DEMO_ADVICE : NULL;
+	char *text = json || path ? json_of(s, advice) : NULL;
+	int err = 0;
+
+	if ((json || path) && !text)
+		return -ENOMEM;
+	if (json)
+		fputs(text, stdout);
+	else
+		print_text(s, advice);
+	if (path)
+		err = write_output(path, text);
+	free(text);
+	if (fflush(stdout) && !err)
+		err = -errno;
+	if (err)
+		fprintf(stderr, "vhalt advise: %s: %s\n", path ? path : "standard output",
+			strerror(-err));
+	else if (path && !json)
+		printf("\nThe same as JSON: %s%s%s\n", path,
+		       s->recording.fd >= 0 && s->recording.keep ? "; the recording: " : "",
+		       s->recording.fd >= 0 && s->recording.keep ? s->recording.keep : "");
+	return err;
+}
+
+/* --- setting it ---------------------------------------------------------------------------------
+ */
+
+/* Before any work is done: could parameters be set here at all? */
+static void check_apply(struct session *s)
+{
+	struct apply_value values[APPLY_PARAMETERS];
+
+	for (uint32_t i = 0; i < APPLY_PARAMETERS; i++)
+		values[i] = (struct apply_value){apply_parameter(i), 0};
+	if (apply_check(values, APPLY_PARAMETERS, s->cannot_apply))
+		fprintf(stderr, "vhalt advise: --apply will change nothing: %s\n", s->cannot_apply);
+	else
+		s->cannot_apply[0] = '\0';
+}
+
+/* The parameters of the recommended setting that this host has otherwise. */
+static int wanted_values(const struct advice *advice, struct apply_value values[APPLY_PARAMETERS],
+			 uint64_t old[APPLY_PARAMETERS], char error[APPLY_ERROR_BYTES])
+{
+	struct advice_change setting[ADVICE_CHANGES_MAX];
+	uint32_t nr = advice_setting(advice, setting);
+	struct apply_state state;
+	int err = apply_read_state(&state, error), wanted = 0;
+
+	for (uint32_t i = 0; !err && i < nr; i++)
+		for (uint32_t p = 0; p < APPLY_PARAMETERS; p++) {
+			if (strcmp(setting[i].parameter, state.parameters[p].parameter) != 0 ||
+			    state.parameters[p].value == setting[i].to)
+				continue;
+			old[wanted] = state.parameters[p].value;
+			values[wanted++] = (struct apply_value){setting[i].parameter,
+								setting[i].to};
+		}
+	return err ? err : wanted;
+}
+
+static int set_parameters(const struct apply_value *values, size_t nr,
+			  char error[APPLY_ERROR_BYTES])
+{
+	sigset_t all, before;
+	int err;
+
+	/* Not between two parameters. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	err = apply_set(values, nr, error);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static int apply_advice(const struct session *s, const struct advice *advice)
+{
+	struct apply_value values[APPLY_PARAMETERS];
+	uint64_t old[APPLY_PARAMETERS];
+	char error[APPLY_ERROR_BYTES];
+	int nr, err;
+
+	if (s->source == SOURCE_BUNDLED) {
+		fprintf(stderr, "vhalt advise: --apply: not from another machine's recording\n");
+		return -EINVAL;
+	}
+	if (s->cannot_apply[0]) {
+		fprintf(stderr, "vhalt advise: --apply: nothing was changed: %s\n",
+			s->cannot_apply);
+		return -EROFS;
+	}
+	if (!advice_is_change(advice)) {
+		fprintf(stderr, "vhalt advise: --apply: there is nothing to change\n");
+		return 0;
+	}
+	nr = wanted_values(advice, values, old, error);
+	err = nr < 0 ? nr : set_parameters(values, (size_t)nr, error);
+	if (err) {
+		fprintf(stderr, "vhalt advise: --apply: %s\n", error);
+		return err;
+	}
+	for (int i = 0; i < nr; i++)
+		fprintf(stderr, "vhalt advise: %s was %" PRIu64 ", is now %" PRIu64 "\n",
+			values[i].parameter, old[i], values[i].value);
+	fprintf(stderr, "vhalt advise: vhalt ctl restore puts the old values back\n");
+	return 0;
+}
+
+/* Advice that cannot be followed as it stands should say so beside it. */
+static void note_read_only(struct session *s, const struct advice *advice)
+{
+	struct advice_change changes[ADVICE_CHANGES_MAX];
+	uint32_t nr = advice_changes(advice, changes);
+
+	if (s->source != SOURCE_HOST && s->source != SOURCE_DEMO)
+		return;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct apply_value value = {changes[i].parameter, changes[i].to};
+		char error[APPLY_ERROR_BYTES];
+
+		if (apply_check(&value, 1, error) != -EROFS)
+			continue;
+		advice_note(&s->notes,
+			    "%s is read-only on this host (mode 0444): set it when kvm is "
+			    "loaded, by modprobe.d or the kernel's command line.",
+			    changes[i].parameter);
+		return;
+	}
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int advise(struct session *s)
+{
+	struct advice_options options = {.threads = (unsigned int)args.threads,
+					 .max_given = args.max_ns != REPLAY_ARGS_UNSET};
+	struct replay_reading reading;
+	struct advice *advice;
+	int err, apply_err = 0;
+
+	replay_args_model(&args, &options.model);
+	err = replay_reading_init(&reading, "advise", s->paths, s->nr_paths);
+	if (err)
+		return err;
+	err = advice_make(&advice, &reading.input, &options);
+	replay_reading_done(&reading);
+	if (err == -ENODATA && s->source != SOURCE_FILES)
+		fprintf(stderr,
+			"vhalt advise: no vCPU halted meanwhile: is a VM running? Record longer "
+			"with --for\n");
+	else if (err)
+		replay_reading_complain(&reading, err);
+	if (err)
+		return err;
+	note_read_only(s, advice);
+	advice_note_findings(&s->notes, advice);
+	err = show(s, advice);
+	if (apply)
+		apply_err = apply_advice(s, advice);
+	advice_destroy(advice);
+	return err ? err : apply_err;
+}
+
+static int bad_usage(const char *why)
+{
+	fprintf(stderr, "vhalt advise: %s (try --help)\n", why);
+	return 2;
+}
+
+int cmd_advise(int argc, char **argv)
+{
+	struct session session = {.recording = {.fd = -1}};
+	int first = options_parse(&spec, argc, argv), err = 0;
+
+	if (first < 0)
+		return options_exit(first);
+	if (first < argc && demo)
+		return bad_usage("--demo records, it reads no file");
+	if (first < argc && (keep || for_ns != DEFAULT_FOR_NS))
+		return bad_usage("--for and --keep are for recording, not for reading a file");
+	if (apply)
+		check_apply(&session);
+	session.paths = &argv[first];
+	session.nr_paths = (size_t)(argc - first);
+	if (first == argc)
+		err = record(&session);
+	if (!err)
+		err = advise(&session);
+	if (session.recording.fd >= 0)
+		close(session.recording.fd);
+	return err ? 1 : 0;
+}
