@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{"replay", cmd_replay, "run policies over recorded halts, against the clairvoyant bound"},
 	{"dump", cmd_dump, "print a recording as text or JSON lines"},
 	{"policies", cmd_policies, "list the policies and their parameters"},
+	{"suite", cmd_suite, "run policies over the synthetic workload suite"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
 	{"ctl", cmd_ctl, "put back kernel settings that advise --apply changed"},
 };
