@@ -68,7 +68,8 @@ static inline struct vhalt_plan rig_plan(struct rig *rig, uint64_t deadline_ns)
 	return vhalt_decide(&rig->state, &rig->config, &hint);
 }
 
-/** rig_end - the halt that was planned ends after @t_ns; a blocked one takes RIG_LATENCY_NS more. */
+/** rig_end - the halt that was planned ends after @t_ns; a blocked one takes RIG_LATENCY_NS more.
+ */
 static inline void rig_end(struct rig *rig, struct vhalt_plan plan, uint64_t t_ns, uint32_t flags)
 {
 	bool polled = t_ns <= plan.window_ns;

@@ -65,8 +65,8 @@ static void test_new_vcpu(void **context)
 }
 
 /*
- * Halts of 2.5 us, on a host whose L is 39 us where 13 us were given: blocked, they look longer than B.
- * The first look is what keeps the policy from never polling.
+ * Halts of 2.5 us, on a host whose L is 39 us where 13 us were given: blocked, they look longer
+ * than B. The first look is what keeps the policy from never polling.
  */
 static void test_first_look(void **context)
 {
@@ -258,7 +258,9 @@ static void check_ignored(struct rig *rig, uint32_t flags, const char *what)
 
 static void test_says_nothing(void **context)
 {
-	struct vhalt_outcome cut = {.halt_ns = 9 * MS, .wake_ns = 20 * US, .window_ns = 30 * US,
+	struct vhalt_outcome cut = {.halt_ns = 9 * MS,
+				    .wake_ns = 20 * US,
+				    .window_ns = 30 * US,
 				    .flags = VHALT_OUTCOME_CUT};
 	struct rig rig;
 	struct auto_state before;
@@ -348,22 +350,14 @@ static void test_window_is_reported(void **context)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),
-		cmocka_unit_test(test_state_fits),
-		cmocka_unit_test(test_break_even),
-		cmocka_unit_test(test_new_vcpu),
-		cmocka_unit_test(test_first_look),
-		cmocka_unit_test(test_learns_short),
-		cmocka_unit_test(test_learns_pattern),
-		cmocka_unit_test(test_learns_place),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_partial_window),
-		cmocka_unit_test(test_known_timer),
-		cmocka_unit_test(test_must_block),
-		cmocka_unit_test(test_says_nothing),
-		cmocka_unit_test(test_config_changes_live),
-		cmocka_unit_test(test_scale),
-		cmocka_unit_test(test_window_is_reported),
+		cmocka_unit_test(test_buckets),	       cmocka_unit_test(test_state_fits),
+		cmocka_unit_test(test_break_even),     cmocka_unit_test(test_new_vcpu),
+		cmocka_unit_test(test_first_look),     cmocka_unit_test(test_learns_short),
+		cmocka_unit_test(test_learns_pattern), cmocka_unit_test(test_learns_place),
+		cmocka_unit_test(test_places),	       cmocka_unit_test(test_partial_window),
+		cmocka_unit_test(test_known_timer),    cmocka_unit_test(test_must_block),
+		cmocka_unit_test(test_says_nothing),   cmocka_unit_test(test_config_changes_live),
+		cmocka_unit_test(test_scale),	       cmocka_unit_test(test_window_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,9 @@
 // The guarantee of policy `auto` against adversaries who see each plan before they choose the halt.
 
 /*
- * Per halt, ski rental (poll min(B, max), then block) costs at most twice the oracle. `auto` promises,
- * over any stretch of halts, at most 17/16 of ski rental + 17 B + max, and 9 B + max from the start.
- * The adversaries below try to break that, and the very same ones ruin KVM's policy.
+ * Per halt, ski rental (poll min(B, max), then block) costs at most twice the oracle. `auto`
+ * promises, over any stretch of halts, at most 17/16 of ski rental + 17 B + max, and 9 B + max from
+ * the start. The adversaries below try to break that, and the very same ones ruin KVM's policy.
  */
 
 #include "tests/unit/auto_rig.h"
@@ -90,11 +90,8 @@ static const struct {
 	const char *name;
 	choose_fn choose;
 } adversaries[] = {
-	{"betray", betray},
-	{"feed then betray", feed_then_betray},
-	{"worst ratio", worst_ratio},
-	{"mixed", mixed},
-	{"hold at ceiling", hold_at_ceiling},
+	{"betray", betray}, {"feed then betray", feed_then_betray}, {"worst ratio", worst_ratio},
+	{"mixed", mixed},   {"hold at ceiling", hold_at_ceiling},
 };
 
 enum { NR_ADVERSARIES = sizeof(adversaries) / sizeof(adversaries[0]) };
@@ -102,7 +99,7 @@ enum { NR_ADVERSARIES = sizeof(adversaries) / sizeof(adversaries[0]) };
 /* What a played-out game adds up to. */
 struct game {
 	double cost, ski, oracle;
-	double beyond_most; /* most that any stretch cost beyond 17/16 of ski rental */
+	double beyond_most;  /* most that any stretch cost beyond 17/16 of ski rental */
 	double beyond_start; /* the same for stretches from the start */
 };
 
@@ -196,7 +193,8 @@ static double play_all(const char *form, bool bounded)
 				rig_init(&rig, text);
 				g = play(&rig, &a, adversaries[k].choose, prices[i]);
 				if (bounded)
-					check_bounds(text, a.b_ns, a.max_ns, &g, adversaries[k].name);
+					check_bounds(text, a.b_ns, a.max_ns, &g,
+						     adversaries[k].name);
 				worst = g.cost / g.oracle > worst ? g.cost / g.oracle : worst;
 			}
 	return worst;

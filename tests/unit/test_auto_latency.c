@@ -62,8 +62,8 @@ static void test_unsure_overstates(void **context)
 }
 
 /*
- * L triples in mid-run. At price 4, B goes from 55 to 159 us, so the 80 us halts that were not worth
- * polling for become so. What it costs to find out is compared with knowing at once.
+ * L triples in mid-run. At price 4, B goes from 55 to 159 us, so the 80 us halts that were not
+ * worth polling for become so. What it costs to find out is compared with knowing at once.
  */
 static void test_tripled_in_mid_run(void **context)
 {
@@ -123,7 +123,8 @@ static void test_stray_wake_up(void **context)
 
 static void test_only_where_it_is_known(void **context)
 {
-	struct vhalt_outcome cut = {.halt_ns = 5 * MS, .wake_ns = 4 * MS, .flags = VHALT_OUTCOME_CUT};
+	struct vhalt_outcome cut = {
+		.halt_ns = 5 * MS, .wake_ns = 4 * MS, .flags = VHALT_OUTCOME_CUT};
 	struct rig rig;
 
 	(void)context;

@@ -19,7 +19,8 @@ static uint64_t seed = 20240229;
 static void random_prices(struct suite_rng *rng, struct auto_prices *p)
 {
 	uint32_t max_ns = suite_rng_below(rng, 2000000);
-	const uint64_t values[VHALT_PARAMS_MAX] = {0, max_ns, 0, 0, 1 + suite_rng_below(rng, 400000)};
+	const uint64_t values[VHALT_PARAMS_MAX] = {0, max_ns, 0, 0,
+						   1 + suite_rng_below(rng, 400000)};
 	struct rig rig;
 
 	assert_int_equal(vhalt_config_init(&rig.config, VHALT_POLICY_AUTO, values, NULL), 0);
@@ -199,6 +200,41 @@ static void check_plan(struct vhalt_plan plan, const struct auto_config *c,
 		assert_true(plan.sleep_ns < hint->deadline_ns);
 }
 
+/* One halt: its length, and what is known of it when it begins. */
+static uint64_t random_halt(struct suite_rng *rng, struct vhalt_hint *hint)
+{
+	uint32_t most_ns = suite_rng_chance(rng, .4) ? 300000 : 20000000;
+	uint64_t t_ns = suite_rng_below(rng, most_ns);
+
+	if (suite_rng_chance(rng, .05))
+		t_ns = random_ns(rng);
+	*hint = (struct vhalt_hint){.deadline_ns = VHALT_NO_DEADLINE_NS};
+	hint->run_ns = random_ns(rng);
+	if (suite_rng_chance(rng, .5))
+		hint->deadline_ns = t_ns + suite_rng_below(rng, 100000);
+	else if (suite_rng_chance(rng, .5))
+		hint->deadline_ns = random_ns(rng);
+	hint->must_block = suite_rng_chance(rng, .05);
+	return t_ns;
+}
+
+/* How it ended, now and then in a way that makes no sense. */
+static struct vhalt_outcome random_outcome(struct suite_rng *rng, struct vhalt_plan plan,
+					   uint64_t t_ns)
+{
+	struct vhalt_outcome outcome = {
+		.halt_ns = t_ns, .wake_ns = VHALT_UNKNOWN_NS, .window_ns = plan.window_ns};
+
+	if (suite_rng_chance(rng, .05))
+		outcome.window_ns = (uint32_t)random_ns(rng);
+	outcome.flags = t_ns <= plan.window_ns ? VHALT_OUTCOME_POLLED : 0U;
+	if (suite_rng_chance(rng, .1))
+		outcome.flags = suite_rng_below(rng, 32);
+	if (suite_rng_chance(rng, .3))
+		outcome.wake_ns = suite_rng_chance(rng, .9) ? t_ns / 2 : random_ns(rng);
+	return outcome;
+}
+
 static void test_any_life(void **context)
 {
 	struct suite_rng rng;
@@ -211,32 +247,15 @@ static void test_any_life(void **context)
 	vhalt_state_init(&rig.state, &rig.config);
 	for (int i = 0; i < 300000; i++) {
 		const struct auto_config *c = rig_config(&rig);
-		uint64_t t_ns = suite_rng_below(&rng, suite_rng_chance(&rng, .4) ? 300000 : 20000000);
-		struct vhalt_hint hint = {.deadline_ns = VHALT_NO_DEADLINE_NS};
-		struct vhalt_outcome outcome = {.halt_ns = t_ns, .wake_ns = VHALT_UNKNOWN_NS};
-		struct vhalt_plan plan;
-		uint32_t b_ns;
+		struct vhalt_hint hint;
+		uint64_t t_ns = random_halt(&rng, &hint);
+		struct vhalt_plan plan = vhalt_decide(&rig.state, &rig.config, &hint);
+		struct vhalt_outcome outcome = random_outcome(&rng, plan, t_ns);
+		uint32_t b_ns = rig_b_ns(&rig);
 
-		if (suite_rng_chance(&rng, .05))
-			outcome.halt_ns = t_ns = random_ns(&rng);
-		hint.run_ns = random_ns(&rng);
-		if (suite_rng_chance(&rng, .5))
-			hint.deadline_ns = t_ns + suite_rng_below(&rng, 100000);
-		else if (suite_rng_chance(&rng, .5))
-			hint.deadline_ns = random_ns(&rng);
-		hint.must_block = suite_rng_chance(&rng, .05);
-		plan = vhalt_decide(&rig.state, &rig.config, &hint);
 		check_plan(plan, c, &hint);
 		polls += plan.window_ns && !plan.sleep_ns;
 		sleeps += plan.sleep_ns != 0;
-		outcome.window_ns = suite_rng_chance(&rng, .95) ? plan.window_ns :
-								  (uint32_t)random_ns(&rng);
-		outcome.flags = suite_rng_chance(&rng, .1) ? suite_rng_below(&rng, 32) :
-				t_ns <= plan.window_ns	   ? VHALT_OUTCOME_POLLED :
-							     0U;
-		if (suite_rng_chance(&rng, .3))
-			outcome.wake_ns = suite_rng_chance(&rng, .9) ? t_ns / 2 : random_ns(&rng);
-		b_ns = rig_b_ns(&rig);
 		vhalt_update(&rig.state, &rig.config, &outcome);
 		check_state(rig_state(&rig));
 		if (!(outcome.flags & ~(uint32_t)VHALT_OUTCOME_POLLED))

@@ -62,8 +62,10 @@ static void test_table_figures(void **context)
 	assert_int_equal(fixed_by_hand, o.nr_workloads);
 	assert_near(suite_table_geomean(&t, 0, row), exp(sum / o.nr_workloads), 1e-9);
 	/* Hindsight is at least as good as the defaults it could have chosen. */
-	assert_true(suite_table_geomean(&t, 0, SUITE_TUNED) <= suite_table_geomean(&t, 0, SUITE_KVM0));
-	assert_true(suite_table_geomean(&t, 0, SUITE_TUNED) <= suite_table_geomean(&t, 0, SUITE_KVM2));
+	assert_true(suite_table_geomean(&t, 0, SUITE_TUNED) <=
+		    suite_table_geomean(&t, 0, SUITE_KVM0));
+	assert_true(suite_table_geomean(&t, 0, SUITE_TUNED) <=
+		    suite_table_geomean(&t, 0, SUITE_KVM2));
 	assert_true(suite_table_worst(&t, 0, row, true, &workload) >=
 		    suite_table_worst(&t, 0, row, false, &workload));
 	/* A policy is never worse than itself. */
@@ -72,8 +74,8 @@ static void test_table_figures(void **context)
 	nr = suite_table_targets(&t, targets);
 	assert_int_equal(nr, 2 + 1 + 2 + 1);
 	for (uint32_t i = 0; i < nr; i++)
-		if (targets[i].at_least ? targets[i].value < targets[i].bound - 3 :
-					  targets[i].value > targets[i].bound + .02)
+		if (targets[i].at_least ? targets[i].value < targets[i].bound - 3
+					: targets[i].value > targets[i].bound + .02)
 			fail_msg("%s: %.3f", targets[i].what, targets[i].value);
 	suite_table_fini(&t);
 }

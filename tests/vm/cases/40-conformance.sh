@@ -5,4 +5,4 @@
 # rig-limit-s: 300
 set -eu
 
-VHALT=vhalt CONFORMANCE_SECONDS=4 CONFORMANCE_AT_LEAST=10000 sh /rig/files/conformance.sh
+VHALT=vhalt CONFORMANCE_SECONDS=3 CONFORMANCE_AT_LEAST=10000 sh /rig/files/conformance.sh
