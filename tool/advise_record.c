@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -87,8 +88,12 @@ static void close_events(struct events *events)
 static int open_output(struct advise_recording *r, char temporary[PATH_MAX])
 {
 	const char *dir = getenv("TMPDIR");
+	struct stat st;
 	int n;
 
+	/* It is read again, and replaced by renaming: no device, no pipe. */
+	if (r->keep && !stat(r->keep, &st) && !S_ISREG(st.st_mode))
+		return fail(r, r->keep, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL);
 	if (r->keep)
 		n = snprintf(temporary, PATH_MAX, "%s.%d.tmp", r->keep, (int)getpid());
 	else

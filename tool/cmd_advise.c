@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "replay/advice_text.h"
@@ -128,22 +129,32 @@ static char *json_of(const struct session *s, const struct advice *advice)
 	return text;
 }
 
-/* Whole or not at all: an interrupted command leaves an older file alone. */
-static int write_output(const char *path, const char *text)
+static int write_to(const char *path, const char *text)
 {
-	char temporary[PATH_MAX];
-	FILE *file;
+	FILE *file = fopen(path, "we");
 	int err = 0;
 
-	if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	file = fopen(temporary, "we");
 	if (!file)
 		return -errno;
 	if (fputs(text, file) < 0)
 		err = -errno;
 	if (fclose(file) && !err)
 		err = -errno;
+	return err;
+}
+
+/* Whole or not at all: an interrupted command leaves an older file alone. A device is no file. */
+static int write_output(const char *path, const char *text)
+{
+	char temporary[PATH_MAX];
+	struct stat st;
+	int err;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return write_to(path, text);
+	if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	err = write_to(temporary, text);
 	if (!err && rename(temporary, path))
 		err = -errno;
 	if (err)

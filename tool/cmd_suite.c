@@ -100,43 +100,98 @@ static int add_workload(const char *text, void *value)
 static bool list_workloads;
 
 static const struct option_row rows[] = {
-	{.name = "b", .letter = 'b', .kind = OPTION_CALL, .arg = "LIST", .call = set_b,
+	{.name = "b",
+	 .letter = 'b',
+	 .kind = OPTION_CALL,
+	 .arg = "LIST",
+	 .call = set_b,
 	 .help = "break-even costs (default 10us,20us,50us,100us,150us,300us)"},
-	{.name = "max", .letter = 'm', .kind = OPTION_CALL, .arg = "LIST", .call = set_max,
+	{.name = "max",
+	 .letter = 'm',
+	 .kind = OPTION_CALL,
+	 .arg = "LIST",
+	 .call = set_max,
 	 .help = "largest windows (default 200us,1ms)"},
-	{.name = "policy", .letter = 'P', .kind = OPTION_CALL, .arg = "NAME[:k=v,...]",
-	 .call = add_policy, .help = "run this beside the yardsticks; repeatable (default all)"},
-	{.name = "workload", .letter = 'w', .kind = OPTION_CALL, .arg = "NAME", .call = add_workload,
+	{.name = "policy",
+	 .letter = 'P',
+	 .kind = OPTION_CALL,
+	 .arg = "NAME[:k=v,...]",
+	 .call = add_policy,
+	 .help = "run this beside the yardsticks; repeatable (default all)"},
+	{.name = "workload",
+	 .letter = 'w',
+	 .kind = OPTION_CALL,
+	 .arg = "NAME",
+	 .call = add_workload,
 	 .help = "run this workload; repeatable (default all)"},
-	{.name = "list", .letter = 'l', .kind = OPTION_FLAG, .value = &list_workloads,
+	{.name = "list",
+	 .letter = 'l',
+	 .kind = OPTION_FLAG,
+	 .value = &list_workloads,
 	 .help = "list the workloads"},
-	{.name = "brief", .kind = OPTION_FLAG, .value = &opts.brief,
+	{.name = "brief",
+	 .kind = OPTION_FLAG,
+	 .value = &opts.brief,
 	 .help = "print the summary without the table of each setting"},
-	{.name = "json", .letter = 'j', .kind = OPTION_FLAG, .value = &opts.json,
+	{.name = "json",
+	 .letter = 'j',
+	 .kind = OPTION_FLAG,
+	 .value = &opts.json,
 	 .help = "print JSON"},
-	{.name = "check", .letter = 'c', .kind = OPTION_FLAG, .value = &opts.check,
+	{.name = "check",
+	 .letter = 'c',
+	 .kind = OPTION_FLAG,
+	 .value = &opts.check,
 	 .help = "exit 1 if policy auto misses one of its targets"},
-	{.name = "n", .letter = 'n', .kind = OPTION_U64, .value = &opts.nr, .arg = "N",
-	 .help = "random workloads to draw (default 12000)", .min = 1, .max = RANDOM_MOST},
-	{.name = "halts", .kind = OPTION_U64, .value = &opts.halts, .arg = "N",
-	 .help = "halts of each workload (default 40000)", .min = HALTS_LEAST, .max = HALTS_MOST},
-	{.name = "seed", .letter = 's', .kind = OPTION_U64, .value = &opts.seed, .arg = "N",
+	{.name = "n",
+	 .letter = 'n',
+	 .kind = OPTION_U64,
+	 .value = &opts.nr,
+	 .arg = "N",
+	 .help = "random workloads to draw (default 12000)",
+	 .min = 1,
+	 .max = RANDOM_MOST},
+	{.name = "halts",
+	 .kind = OPTION_U64,
+	 .value = &opts.halts,
+	 .arg = "N",
+	 .help = "halts of each workload (default 40000)",
+	 .min = HALTS_LEAST,
+	 .max = HALTS_MOST},
+	{.name = "seed",
+	 .letter = 's',
+	 .kind = OPTION_U64,
+	 .value = &opts.seed,
+	 .arg = "N",
 	 .help = "seed of all that is drawn (default 1)"},
-	{.name = "switch-cost", .kind = OPTION_DURATION, .value = &opts.switch_ns, .arg = "D",
-	 .help = "CPU cost of blocking once, part of B (default 3us)", .max = 10000000},
-	{.name = "stamped", .kind = OPTION_FLAG, .value = &opts.stamped,
+	{.name = "switch-cost",
+	 .kind = OPTION_DURATION,
+	 .value = &opts.switch_ns,
+	 .arg = "D",
+	 .help = "CPU cost of blocking once, part of B (default 3us)",
+	 .max = 10000000},
+	{.name = "stamped",
+	 .kind = OPTION_FLAG,
+	 .value = &opts.stamped,
 	 .help = "let policies see the wake-up's time stamp"},
-	{.name = "hide-timers", .kind = OPTION_FLAG, .value = &opts.timers_hidden,
+	{.name = "hide-timers",
+	 .kind = OPTION_FLAG,
+	 .value = &opts.timers_hidden,
 	 .help = "do not let policies see a vCPU's next timer"},
-	{.name = "threads", .kind = OPTION_U64, .value = &opts.threads, .arg = "N",
-	 .help = "threads to use (default all CPUs); the result is the same", .max = 256},
+	{.name = "threads",
+	 .kind = OPTION_U64,
+	 .value = &opts.threads,
+	 .arg = "N",
+	 .help = "threads to use (default all CPUs); the result is the same",
+	 .max = 256},
 	{0},
 };
 
 static const struct option_spec spec = {
 	.command = "suite",
 	.usage = "[options] [table | random | budget]",
-	.summary = "Runs policies over synthetic workloads: the table of the suite, random workloads, or many\n"
+	.summary = "Runs policies over synthetic workloads: the table of the suite, random "
+		   "workloads, or many\n"
 		   "vCPUs under one polling budget.",
 	.rows = rows,
 };
@@ -159,7 +214,8 @@ static int print_json(json_t *result, const struct suite_target *targets, uint32
 {
 	int code = 1;
 
-	if (result && nr && json_object_set_new(result, "targets", suite_json_targets(targets, nr))) {
+	if (result && nr &&
+	    json_object_set_new(result, "targets", suite_json_targets(targets, nr))) {
 		json_decref(result);
 		result = NULL;
 	}
@@ -221,7 +277,8 @@ static int run_trial(void)
 		return report(err);
 	nr = strcmp(name, "auto") ? 0 : suite_trial_targets(&trial, targets);
 	if (opts.json)
-		return verdict(print_json(suite_json_trial(&trial, name), targets, nr), targets, nr);
+		return verdict(print_json(suite_json_trial(&trial, name), targets, nr), targets,
+			       nr);
 	suite_text_trial(stdout, &trial, name);
 	suite_text_targets(stdout, targets, nr);
 	return verdict(0, targets, nr);
