@@ -2,11 +2,11 @@
 // What one halt costs a policy: decide and update, warm and cold, over the suite's workloads.
 
 /*
- * Warm: one vCPU per workload, its halts in the cache; per workload the best of PASSES passes, since
- * the best is what the code does and the rest is what else the machine did. The mean and the worst
- * over the workloads are printed. Cold: one halt each for many vCPUs in random order, so that the
- * state has to come from memory. The harness itself (a policy that does nothing) is measured the
- * same way and printed, not subtracted.
+ * Warm: one vCPU per workload, its halts in the cache; per workload the best of PASSES passes,
+ * since the best is what the code does and the rest is what else the machine did. The mean and the
+ * worst over the workloads are printed. Cold: one halt each for many vCPUs in random order, so that
+ * the state has to come from memory. The harness itself (a policy that does nothing) is measured
+ * the same way and printed, not subtracted.
  *
  * `core_bench --halts POLICY N` runs N halts of each workload and prints nothing: for counting
  * instructions, see bench/core_instructions.
@@ -21,7 +21,7 @@
 #include "suite/rng.h"
 #include "suite/workload.h"
 
-enum { HALTS = 2000, ROUNDS = 4, PASSES = 5, COLD_VCPUS = 16384, LEARN = 300 };
+enum { HALTS = 2000, ROUNDS = 4, PASSES = 15, COLD_VCPUS = 16384, LEARN = 300 };
 
 static const char *const policies[] = {"none", "kvm", "auto", "auto:sleep=1"};
 static const struct suite_setting setting = {.b_ns = 133000, .max_ns = 200000};
@@ -121,7 +121,8 @@ static int measure(const char *text, const char *separator)
 		sum += ns;
 		worst = ns > worst ? ns : worst;
 	}
-	printf("%s{\"policy\":\"%s\",\"warm_mean_ns\":%.1f,\"warm_worst_ns\":%.1f,\"cold_ns\":%.1f}",
+	printf("%s{\"policy\":\"%s\",\"warm_mean_ns\":%.1f,\"warm_worst_ns\":%.1f,\"cold_ns\":%."
+	       "1f}",
 	       separator, text, sum / suite_nr_workloads(), worst, cold_ns(&config));
 	return 0;
 }

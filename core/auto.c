@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Policy `auto`: chooses its window from one number, what a nanosecond of wake-up latency is worth.
 /*
- * THE QUESTION. A halt ends after T, which nobody knows when it begins. Polling for a window w costs
- * T if T <= w, else w + B, where B = price * L + C is what blocking costs: L of wake-up latency at
- * its price, and C of CPU. So there is one good question per halt: how likely is it to end within
- * each w? With the answer, the best w is the minimum of an expected cost.
+ * THE QUESTION. A halt ends after T, which nobody knows when it begins. Polling for a window w
+ * costs T if T <= w, else w + B, where B = price * L + C is what blocking costs: L of wake-up
+ * latency at its price, and C of CPU. So there is one good question per halt: how likely is it to
+ * end within each w? With the answer, the best w is the minimum of an expected cost.
  *
- * WHAT IS REMEMBERED (auto_memory.c). Histograms of T over 16 buckets, half an octave wide, kept per
- * context, since what a vCPU did last says a lot about what it does next:
+ * WHAT IS REMEMBERED (auto_memory.c). Histograms of T over 16 buckets, half an octave wide, kept
+ * per context, since what a vCPU did last says a lot about what it does next:
  *	- RUN: was the last halt long (T > B)? How many like it came before, 0..7? Sees bursts,
  *	  phases, "two short ones, then the disk".
  *	- BUSY: was the last halt long? How long did the vCPU run since, in 4 classes? Sees "after
  *	  little work the reply comes soon".
- *	- SLOW: no context, but a memory of some thousand halts where the others have 128 to 255. Sees
- *	  rare long halts, where contexts see noise.
+ *	- SLOW: no context, but a memory of some thousand halts where the others have 128 to 255.
+ *	  Sees rare long halts, where contexts see noise.
  *	- ALL: every halt counts 16 here, so 8 to 15 halts fill it: what goes on right now.
- * Counters are bytes (SLOW: words); a full row is halved. A context with fewer than 64 halts leans on
- * ALL as if ALL were 10 halts of its own, and ALL leans on a fixed prior worth 6: a third of the halts
- * long, the others of any length up to min(B, max). A new vCPU polls half of min(B, max) once, and
- * learns at once if that was in vain. For each bucket it is also known where in it halts lie, to a sixteenth:
- * half an octave is coarse where B lies within it.
+ * Counters are bytes (SLOW: words); a full row is halved. A context with fewer than 32 halts leans
+ * on ALL as if ALL were 10 halts of its own, and ALL leans on a fixed prior worth 6: a third of the
+ * halts long, the others of any length up to min(B, max). A new vCPU polls half of min(B, max)
+ * once, and learns at once if that was in vain. For each bucket it is also known where in it halts
+ * lie, to a sixteenth: half an octave is coarse where B lies within it.
  *
  * HOW A HALT IS DECIDED (auto_decide).
  *	1. Each of the three schemes, RUN, BUSY and SLOW, turns its histogram into a belief and the
  *	   belief into the window of least expected cost (auto_choose.c).
- *	2. The scheme whose windows were cheapest lately (mean over about 128 halts) plays.
+ *	2. The scheme whose windows were cheapest lately plays: mean over about 128 halts on which
+ *	   they were not of one mind.
  *	3. A timer of the vCPU's own due within min(B, max) is polled for: it is sure to come, and
  *	   blocking costs more. One between there and max is polled for if that is the cheapest.
  *	4. A guard overrules 2 and 3: see the guarantee.
@@ -36,20 +37,21 @@
  * nothing of T: spurious wake-ups, waits for a CPU, a timer that was polled for. Halts that were
  * forced to block teach T, but are not charged to the policy.
  *
- * THE GUARANTEE. Polling min(B, max) and then blocking, "ski rental", never costs more than twice the
- * clairvoyant choice. The debt is what was paid beyond 17/16 of ski rental, at least -8B. Above 8B
- * the guard is up and ski rental is played until the debt is below 4B. So over any stretch of
- * halts the cost is at most 17/16 of ski rental + 17B + max, 2.125 of the oracle + the same, whoever
- * chooses the halts and even if he sees each window first (tests/unit/test_auto_guarantee.c). KVM's
- * grow and shrink has no such bound: it grows like max / B.
+ * THE GUARANTEE. Polling min(B, max) and then blocking, "ski rental", never costs more than twice
+ * the clairvoyant choice. The debt is what was paid beyond 17/16 of ski rental, at least -8B. Above
+ * 8B the guard is up and ski rental is played until the debt is below 4B. So over any stretch of
+ * halts the cost is at most 17/16 of ski rental + 17B + max, 2.125 of the oracle + the same,
+ * whoever chooses the halts and even if he sees each window first
+ * (tests/unit/test_auto_guarantee.c). KVM's grow and shrink has no such bound: it grows like max /
+ * B.
  *
- * L IS LEARNT where wake-ups are time-stamped, as a mean over about 32 of them, so B follows the host
- * and price stays the only knob. Until 32 were measured the larger of given and learnt L counts: B too
- * small costs far more than B too large. A sample counts at most four times the mean, so one stray
- * wake-up moves it by a tenth.
+ * L IS LEARNT where wake-ups are time-stamped, as a mean over about 32 of them, so B follows the
+ * host and price stays the only knob. Until 32 were measured the larger of given and learnt L
+ * counts: B too small costs far more than B too large. A sample counts at most four times the mean,
+ * so one stray wake-up moves it by a tenth.
  *
- * THE BUDGET. `scale` divides B by a host-wide factor (vhalt/budget.h): every vCPU then gives up the
- * polling that earns least, without any account per vCPU.
+ * THE BUDGET. `scale` divides B by a host-wide factor (vhalt/budget.h): every vCPU then gives up
+ * the polling that earns least, without any account per vCPU.
  *
  * Why each constant: docs/auto.md.
  */
@@ -76,8 +78,9 @@ static const struct vhalt_param params[NR_PARAMS] = {
 			  "wake-up latency of a blocked vCPU, until it is measured"},
 	[P_SWITCH_NS] = {"switch_ns", VHALT_UNIT_NS, 3000, 0, 10000000,
 			 "CPU cost of blocking and waking once"},
-	[P_B_NS] = {"b_ns", VHALT_UNIT_NS, 0, 0, AUTO_B_MOST_NS,
-		    "cost of a blocked halt at latency_ns in place of price; 0 derives it from price"},
+	[P_B_NS] =
+		{"b_ns", VHALT_UNIT_NS, 0, 0, AUTO_B_MOST_NS,
+		 "cost of a blocked halt at latency_ns in place of price; 0 derives it from price"},
 	[P_SLEEP] = {"sleep", VHALT_UNIT_FACTOR, AUTO_SLEEP_OFF, 0, AUTO_SLEEP_VALUES - 1,
 		     "sleep, then poll just before: 0 off, 1 timers and learnt moments, "
 		     "2 timers, 3 learnt moments"},
@@ -173,7 +176,10 @@ static struct auto_prices prices_now(const struct auto_state *s, const struct au
 
 static uint8_t busy_class(uint64_t run_ns)
 {
-	return run_ns < BUSY_SHORT_NS ? 0 : run_ns < BUSY_MEDIUM_NS ? 1 : run_ns < BUSY_LONG_NS ? 2 : 3;
+	return run_ns < BUSY_SHORT_NS	 ? 0
+	       : run_ns < BUSY_MEDIUM_NS ? 1
+	       : run_ns < BUSY_LONG_NS	 ? 2
+					 : 3;
 }
 
 /* Steps 2 to 4: what is polled, if one polls. */
@@ -185,8 +191,8 @@ static uint32_t window_to_play_ns(const struct auto_state *s, const struct auto_
 	if (s->awaits_timer)
 		return auto_timer_window_ns(p, deadline_ns);
 	/*
-	 * A look at the very first halt, whatever the prior says. What blocks is measured through L,
-	 * and were L given far too small, all would look long and polling never be tried.
+	 * A look at the very first halt, whatever the prior says. What blocks is measured through
+	 * L, and were L given far too small, all would look long and polling never be tried.
 	 */
 	if (!s->filled[AUTO_CONTEXT_ALL])
 		return p->ski_ns / 2;
@@ -208,7 +214,8 @@ static struct vhalt_plan auto_decide(struct vhalt_state *state, const struct vha
 		nr_windows = core_min32(nr_windows, auto_bucket((uint32_t)deadline_ns));
 	s->busy_class = busy_class(hint->run_ns);
 	auto_propose(s, &p, nr_windows);
-	s->awaits_timer = deadline_ns <= p.max_ns && auto_await_timer(s, &p, deadline_ns, nr_windows);
+	s->awaits_timer = deadline_ns <= p.max_ns &&
+			  auto_await_timer(s, &p, deadline_ns, nr_windows);
 	if (!hint->must_block) {
 		if (c->sleep && !s->guard)
 			plan = auto_sleep_first(s, c, &p, deadline_ns, nr_windows);

@@ -4,10 +4,11 @@
 #include "core/auto_internal.h"
 
 enum {
-	TIE_SHIFT = 7,	       /* a longer window may cost 1/128 more */
-	NO_TIE_SHIFT = 63,     /* none may */
-	KNOWN_EVERY = 8,	       /* visits of a context to a new look at its window, a power of two */
-	TIMER_SLACK_NS = 4096, /* poll a timer so much beyond its time: timers fire late, not early */
+	TIE_SHIFT = 7,	   /* a longer window may cost 1/128 more */
+	NO_TIE_SHIFT = 63, /* none may */
+	KNOWN_EVERY = 8,   /* visits of a context to a new look at its window, a power of two */
+	TIMER_SLACK_NS =
+		4096, /* poll a timer so much beyond its time: timers fire late, not early */
 };
 
 /* Where the search for a window stands. */
@@ -132,8 +133,8 @@ static uint32_t search_context(struct auto_state *s, const struct auto_prices *p
 
 /*
  * A full context changes little from halt to halt: its window is searched every eighth visit and
- * remembered. So after a change of B or max up to seven visits may still use the old one, cut to the
- * windows there are.
+ * remembered. So after a change of B or max up to seven visits may still use the old one, cut to
+ * the windows there are.
  */
 static inline uint32_t context_window(struct auto_state *s, const struct auto_prices *p,
 				      uint32_t context, uint32_t nr_windows,

@@ -18,7 +18,7 @@ enum {
 	AUTO_CONTEXT_BUSY = 17, /* 8 of them: last halt long? x run time class 0..3 */
 	AUTO_CONTEXTS = 25,
 
-	AUTO_THIN = 64,		  /* a context with fewer halts than this asks its parent */
+	AUTO_THIN = 32,		  /* a context with fewer halts than this asks its parent */
 	AUTO_LATENCY_SURE = 32,	  /* so many measured latencies replace the given one */
 	AUTO_FACTOR_SHIFT = 16,	  /* fixed point of auto_config.scale */
 	AUTO_PRICE_SHIFT = 12,	  /* fixed point of auto_config.price */
@@ -76,11 +76,11 @@ struct auto_config {
 	uint32_t latency_ns; /* L as given */
 	uint32_t switch_ns;  /* C */
 	uint32_t max_ns;
-	uint32_t scale;	     /* 1 / the budget's price factor, fixed point; written at run time */
-	uint8_t nr_windows;  /* windows up to max_ns, the partial one included */
-	uint8_t partial;     /* cells of the bucket that max_ns cuts, 0 if there is no partial window */
-	uint8_t sleep;	     /* enum auto_sleep */
-	uint8_t learn;	     /* learn L from time stamps */
+	uint32_t scale;	    /* 1 / the budget's price factor, fixed point; written at run time */
+	uint8_t nr_windows; /* windows up to max_ns, the partial one included */
+	uint8_t partial; /* cells of the bucket that max_ns cuts, 0 if there is no partial window */
+	uint8_t sleep;	 /* enum auto_sleep */
+	uint8_t learn;	 /* learn L from time stamps */
 } CORE_OVERLAY;
 CORE_ASSERT_CONFIG(struct auto_config);
 
@@ -164,8 +164,8 @@ extern const uint32_t auto_window_ns[AUTO_BUCKETS];
 extern const uint32_t auto_cell_ns[AUTO_WINDOWS];
 
 /**
- * Places are four bits a bucket, the lowest first: the cell, 0 to 15, in which its halts lie. They are
- * kept with the highest bit of each inverted, so that 0, a new vCPU's, means the middle.
+ * Places are four bits a bucket, the lowest first: the cell, 0 to 15, in which its halts lie. They
+ * are kept with the highest bit of each inverted, so that 0, a new vCPU's, means the middle.
  */
 #define AUTO_PLACES_MIDDLE 0x8888888888888888ULL
 
@@ -246,7 +246,8 @@ uint32_t auto_timer_window_ns(const struct auto_prices *p, uint64_t deadline_ns)
 /* --- auto_sleep.c: sleep first, then poll --- */
 
 /**
- * auto_sleep_first - a plan that sleeps first, if one is clearly cheaper than polling from the start.
+ * auto_sleep_first - a plan that sleeps first, if one is clearly cheaper than polling from the
+ * start.
  * @deadline_ns:  to the vCPU's own timer, or VHALT_NO_DEADLINE_NS
  * @nr_windows:   as for auto_propose()
  *

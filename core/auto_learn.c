@@ -6,14 +6,14 @@
 #include "core/auto_internal.h"
 
 enum {
-	DEBT_SHARE_SHIFT = 4,	/* ski rental plus 1/16 is allowed */
-	DEBT_MOST_B = 8,	/* the guard goes up above 8 B ... */
-	DEBT_LOW_B = 4,		/* ... and down below 4 B */
-	SCHEME_SHIFT = 7,	/* costs of the schemes are means over about 128 halts */
-	SWITCH_SHIFT = 5,	/* another scheme must be 1/32 cheaper to take over */
-	ALL_WEIGHT = 16,	/* what a halt counts in AUTO_CONTEXT_ALL */
-	LATENCY_MEAN_SHIFT = 5, /* L is a mean over about 32 wake-ups */
-	LATENCY_CLIP = 4,	/* a sample counts at most four times the mean ... */
+	DEBT_SHARE_SHIFT = 4,	    /* ski rental plus 1/16 is allowed */
+	DEBT_MOST_B = 8,	    /* the guard goes up above 8 B ... */
+	DEBT_LOW_B = 4,		    /* ... and down below 4 B */
+	SCHEME_SHIFT = 7,	    /* costs of the schemes are means over about 128 halts */
+	SWITCH_SHIFT = 5,	    /* another scheme must be 1/32 cheaper to take over */
+	ALL_WEIGHT = 16,	    /* what a halt counts in AUTO_CONTEXT_ALL */
+	LATENCY_MEAN_SHIFT = 5,	    /* L is a mean over about 32 wake-ups */
+	LATENCY_CLIP = 4,	    /* a sample counts at most four times the mean ... */
 	LATENCY_LEAST_NS = 1000,    /* ... or this, so that the mean can rise from 0 ... */
 	LATENCY_MOST_NS = 10000000, /* ... and never more than fits the fixed point */
 };
@@ -66,8 +66,8 @@ static uint64_t paid_ns(const struct auto_state *s, const struct auto_config *c,
 	if (t_ns < s->plan_sleep_ns)
 		return b_ns;
 	if (t_ns <= awake_ns)
-		return core_min64(b_ns, c->switch_ns + (c->price * (awake_ns - t_ns) >>
-							   AUTO_PRICE_SHIFT));
+		return core_min64(b_ns, c->switch_ns +
+						(c->price * (awake_ns - t_ns) >> AUTO_PRICE_SHIFT));
 	if (outcome->flags & VHALT_OUTCOME_POLLED || t_ns <= end_ns)
 		return c->switch_ns + t_ns - awake_ns;
 	return c->switch_ns + core_sub_sat64(end_ns, awake_ns) + b_ns;
@@ -92,14 +92,22 @@ static void settle_debt(struct auto_state *s, const struct auto_config *c, uint6
 		s->guard = 0;
 }
 
-/* Charge each scheme for the window it wanted, and let a clearly cheaper one play. */
+/*
+ * Charge each scheme for the window it wanted, and let a clearly cheaper one play. Where all want
+ * the same, nothing can be told.
+ */
 static void compare_schemes(struct auto_state *s, const struct auto_config *c, uint32_t b_ns,
 			    uint32_t t_ns)
 {
 	uint32_t best = s->scheme, plays;
+	const uint8_t *window = s->window;
+
+	if (window[AUTO_SCHEME_RUN] == window[AUTO_SCHEME_BUSY] &&
+	    window[AUTO_SCHEME_RUN] == window[AUTO_SCHEME_SLOW])
+		return;
 
 	for (uint32_t i = 0; i < AUTO_SCHEMES; i++) {
-		uint32_t window_ns = core_min32(auto_window_ns[s->window[i]], c->max_ns);
+		uint32_t window_ns = core_min32(auto_window_ns[window[i]], c->max_ns);
 		uint64_t cost = vhalt_cost_ns(t_ns, window_ns, b_ns);
 		int64_t step = (int64_t)(cost << AUTO_COST_SHIFT) - (int64_t)s->scheme_cost[i];
 
@@ -141,7 +149,8 @@ void auto_learn(struct auto_state *s, const struct auto_config *c,
 		return;
 	if (stamped && !cut)
 		learn_latency(s, c, outcome);
-	/* A poll that its timer ended as foreseen. One that outlasted the poll is a halt like others. */
+	/* A poll that its timer ended as foreseen. One that outlasted the poll is a halt like
+	 * others. */
 	if ((outcome->flags & foreseen) == foreseen && s->awaits_timer)
 		return;
 	t_ns = event_ns(s, c, outcome);

@@ -32,7 +32,8 @@ static const uint8_t short_prior[AUTO_BUCKETS] = {
 };
 
 /* log2 of the width of a cell. */
-static const uint8_t cell_shift[AUTO_WINDOWS] = {8, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 14, 15};
+static const uint8_t cell_shift[AUTO_WINDOWS] = {8,  7,	 7,  8,	 8,  9,	 9, 10,
+						 10, 11, 11, 12, 12, 14, 15};
 
 /* nr_short floors, then none: the row that begins AUTO_BUCKETS - nr_short in. */
 static const uint16_t floors[2 * AUTO_BUCKETS] = {

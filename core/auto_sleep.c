@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-// The larger action set of policy `auto`: block at once, be woken by a timer just before, then poll.
+// The larger action set of policy `auto`: block at once, be woken by a timer just before, then
+// poll.
 
 /*
  * Polling alone pays for all of T. A halt whose end is known, or likely near some moment, can be
  * slept through almost to its end: the CPU pays C for being woken once more, then only the rest of
  * the wait, and the wake-up latency is hidden. That is why this goes below the poll-only oracle.
  *
- * A plan sleeps until a, is running at a + L, and polls until b. Its cost, as in suite/drive.h
- * and in paid_ns() of auto_learn.c:
+ * A plan sleeps until a, is running at a + L, and polls until b. Its cost, as in suite/drive.h and
+ * in paid_ns() of auto_learn.c:
  *	T < a			B: woken by the event itself, as any blocked halt
  *	a <= T <= a + L		C + price * what is left of L
  *	a + L < T <= b		C + T - a - L
  *	T > b			C + b - a - L + B
  *
- * Known timer: a = deadline - guard, b = the deadline and a little slack. Learnt: a = the lower edge
- * of some bucket less the guard, b = the upper edge of that or a later one.
+ * Known timer: a = deadline - guard, b = the deadline and a little slack. Learnt: a = the lower
+ * edge of some bucket less the guard, b = the upper edge of that or a later one.
  */
 
 #include "core/auto_internal.h"
@@ -42,8 +43,9 @@ static uint32_t guard_ns(const struct auto_config *c, const struct auto_prices *
 }
 
 /*
- * Be running a guard before the deadline. What ends the halt before that pays B, what comes while we
- * wake up nearly as much. The deadline's own bucket is full of the very timers awaited: it is met.
+ * Be running a guard before the deadline. What ends the halt before that pays B, what comes while
+ * we wake up nearly as much. The deadline's own bucket is full of the very timers awaited: it is
+ * met.
  */
 static struct auto_choice sleep_until_timer(const struct auto_belief *belief,
 					    const struct auto_prices *p, uint32_t guard,
@@ -86,11 +88,11 @@ static void sleep_until_bucket(const struct auto_belief *belief, const struct au
 		if (end - sleep > p->max_ns)
 			break;
 		rest -= auto_weight(belief, i);
-		certain += auto_weight(belief, i) *
-			   (auto_mid_ns(belief, i) - begin + p->switch_ns);
+		certain += auto_weight(belief, i) * (auto_mid_ns(belief, i) - begin + p->switch_ns);
 		cost = certain + rest * (end - begin + p->switch_ns + p->b_ns);
 		if (cost < best->cost)
-			*best = (struct auto_choice){cost, (uint32_t)sleep, (uint32_t)(end - sleep)};
+			*best = (struct auto_choice){cost, (uint32_t)sleep,
+						     (uint32_t)(end - sleep)};
 	}
 }
 

@@ -3,9 +3,9 @@
 /*
  * Many vCPUs, one cap on the CPU time they poll away. Giving each a share would need an account per
  * vCPU and would cut the useful polls with the useless ones. Instead the price does it, as the
- * multiplier of a constrained optimum: with factor mu every vCPU decides as if blocking cost B / mu.
- * Each then drops first the polls that save least latency per ns burnt, and at any mu the marginal
- * saving is the same everywhere. One number, read once per halt.
+ * multiplier of a constrained optimum: with factor mu every vCPU decides as if blocking cost B /
+ * mu. Each then drops first the polls that save least latency per ns burnt, and at any mu the
+ * marginal saving is the same everywhere. One number, read once per halt.
  *
  * The controller finds mu. Each tick, by what was burnt in it and by a mean over about 8 ticks:
  *	burnt > 1.5 cap		mu += mu / 8	doubles in 6 ticks
@@ -13,9 +13,9 @@
  *	mean > cap		mu += mu / 64
  *	mean < 0.5 cap		mu -= mu / 32
  *	mean < 0.95 cap		mu -= mu / 128
- * Between 0.95 and 1 it rests. Near the goal it rises faster than it falls, which keeps the mean below
- * the cap. Windows lie on a grid, so burning answers to mu in steps: mu may circle around a step, and
- * a cap may stay partly unused.
+ * Between 0.95 and 1 it rests. Near the goal it rises faster than it falls, which keeps the mean
+ * below the cap. Windows lie on a grid, so burning answers to mu in steps: mu may circle around a
+ * step, and a cap may stay partly unused.
  *
  * Price reacts in some ticks; a gate at 1.2 cap holds within one (allowance_ns).
  */
@@ -26,9 +26,9 @@
 
 enum {
 	PPM = 1000000,
-	PPM_MOST = 16 * PPM, /* of what is reported; more is nonsense and would not fit */
-	SMOOTH_SHIFT = 3,    /* the mean reaches over 8 ticks ... */
-	SMOOTHED_SHIFT = 8,  /* ... and is kept in 1/256 ppm */
+	PPM_MOST = 16 * PPM,   /* of what is reported; more is nonsense and would not fit */
+	SMOOTH_SHIFT = 3,      /* the mean reaches over 8 ticks ... */
+	SMOOTHED_SHIFT = 8,    /* ... and is kept in 1/256 ppm */
 	FACTOR_MOST = 1 << 24, /* 16384 times the price: no B is left */
 };
 

@@ -13,9 +13,9 @@
 #include "suite/table.h"
 
 enum {
-	VARIANTS = 4,	    /* streams of halts per workload */
+	VARIANTS = 4, /* streams of halts per workload */
 	STREAM_HALTS = 4096,
-	STEPS = 10,	    /* rounds over the vCPUs per tick, so that they share it fairly */
+	STEPS = 10, /* rounds over the vCPUs per tick, so that they share it fairly */
 	SETTLE_TICKS = 100,
 	COUNTED_TICKS = 100,
 };
@@ -27,9 +27,9 @@ static const struct {
 	const char *workload;
 	uint32_t share;
 } mix[] = {
-	{"idle_nohz", 22}, {"tick250", 14},  {"win64", 12},    {"win1k", 10},	   {"ctxsw", 3},
-	{"mc_exp10", 3},   {"mc_exp30", 4},  {"mc_exp100", 5}, {"mc_exp1ms", 6},   {"rr+250Hz", 4},
-	{"rr+1kHz", 2},	   {"nvme80", 4},    {"fsync", 4},     {"burst_onoff", 4}, {"phase_chg", 3},
+	{"idle_nohz", 22}, {"tick250", 14}, {"win64", 12},    {"win1k", 10},	  {"ctxsw", 3},
+	{"mc_exp10", 3},   {"mc_exp30", 4}, {"mc_exp100", 5}, {"mc_exp1ms", 6},	  {"rr+250Hz", 4},
+	{"rr+1kHz", 2},	   {"nvme80", 4},   {"fsync", 4},     {"burst_onoff", 4}, {"phase_chg", 3},
 };
 
 enum { NR_MIX = sizeof(mix) / sizeof(mix[0]) };

@@ -22,11 +22,11 @@ struct suite_budget_row {
 	enum suite_budget_means means;
 	uint32_t cap_ppm;
 	/* results */
-	double burnt_pct;	   /* CPU time polled, of the host's */
-	double saved_ms_per_s;	   /* wake-up latency saved, all vCPUs together */
-	double saved_per_burnt;	   /* ns per ns */
-	double factor;		   /* price factor at the end, 1 where there is none */
-	double worst_tick_pct;	   /* largest share burnt in one tick once settled */
+	double burnt_pct;	/* CPU time polled, of the host's */
+	double saved_ms_per_s;	/* wake-up latency saved, all vCPUs together */
+	double saved_per_burnt; /* ns per ns */
+	double factor;		/* price factor at the end, 1 where there is none */
+	double worst_tick_pct;	/* largest share burnt in one tick once settled */
 };
 
 /**

@@ -15,9 +15,9 @@ struct suite_draw {
 	struct suite_setting setting;
 	struct suite_halt *halts;
 	uint32_t nr, done;
-	double now_ns;	/* the vCPU's time: run and halted */
-	double run_ns;	/* run time before the next halt; 0 draws the usual one */
-	bool fresh;	/* the next halt is a new vCPU's first */
+	double now_ns; /* the vCPU's time: run and halted */
+	double run_ns; /* run time before the next halt; 0 draws the usual one */
+	bool fresh;    /* the next halt is a new vCPU's first */
 };
 
 /** suite_draw_init - begin: @halts receives @nr halts drawn from @seed and @stream. */

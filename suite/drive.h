@@ -22,13 +22,13 @@ struct suite_host {
 /** Sums over the halts of one run. Add them up freely. */
 struct suite_sum {
 	uint64_t halts;
-	uint64_t polled;	/* met by polling */
-	uint64_t cost_ns;	/* vhalt_cost_ns(); a halt after a sleep: see suite_drive() */
-	uint64_t oracle_ns;	/* vhalt_oracle_cost_ns() */
-	uint64_t poll_ns;	/* CPU time polled away */
-	uint64_t latency_ns;	/* wake-up latency added */
-	uint64_t saved_ns;	/* wake-up latency that blocking would have added beside it */
-	uint64_t wall_ns;	/* run and halted */
+	uint64_t polled;     /* met by polling */
+	uint64_t cost_ns;    /* vhalt_cost_ns(); a halt after a sleep: see suite_drive() */
+	uint64_t oracle_ns;  /* vhalt_oracle_cost_ns() */
+	uint64_t poll_ns;    /* CPU time polled away */
+	uint64_t latency_ns; /* wake-up latency added */
+	uint64_t saved_ns;   /* wake-up latency that blocking would have added beside it */
+	uint64_t wall_ns;    /* run and halted */
 };
 
 /**

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What one could have chosen had one known the halts: yardsticks between a policy and the oracle. */
+/* What one could have chosen had one known the halts: yardsticks between a policy and the oracle.
+ */
 #ifndef VHALT_SUITE_HINDSIGHT_H
 #define VHALT_SUITE_HINDSIGHT_H
 

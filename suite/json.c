@@ -10,8 +10,8 @@ static double rounded(double value)
 	return round(value * 1e6) / 1e6;
 }
 
-/* json_array_append_new() takes NULL as "failed before" and drops what it is given: then the list is
- * given up, and NULL goes up in its place. */
+/* json_array_append_new() takes NULL as "failed before" and drops what it is given: then the list
+ * is given up, and NULL goes up in its place. */
 static json_t *append(json_t *array, json_t *value)
 {
 	if (array && !json_array_append_new(array, value))
@@ -28,8 +28,8 @@ static json_t *json_cell(const struct suite_table *t, uint32_t setting, uint32_t
 	return json_pack("{s:s, s:f, s:f, s:f, s:f}", "name", t->row_names[row], "ratio_to_oracle",
 			 rounded(suite_table_ratio(t, setting, workload, row)), "poll_cpu_pct",
 			 rounded(100. * (double)sum->poll_ns / (double)sum->wall_ns), "polled_pct",
-			 rounded(100. * (double)sum->polled / (double)sum->halts), "latency_mean_ns",
-			 rounded((double)sum->latency_ns / (double)sum->halts));
+			 rounded(100. * (double)sum->polled / (double)sum->halts),
+			 "latency_mean_ns", rounded((double)sum->latency_ns / (double)sum->halts));
 }
 
 static json_t *json_workload(const struct suite_table *t, uint32_t setting, uint32_t workload)
@@ -38,8 +38,8 @@ static json_t *json_workload(const struct suite_table *t, uint32_t setting, uint
 
 	for (uint32_t row = 0; cells && row < t->nr_rows; row++)
 		cells = append(cells, json_cell(t, setting, workload, row));
-	return json_pack("{s:s, s:o}", "name",
-			 suite_workload_name(t->options.workloads[workload]), "policies", cells);
+	return json_pack("{s:s, s:o}", "name", suite_workload_name(t->options.workloads[workload]),
+			 "policies", cells);
 }
 
 static json_t *json_summary(const struct suite_table *t, uint32_t setting, uint32_t row)
@@ -48,8 +48,8 @@ static json_t *json_summary(const struct suite_table *t, uint32_t setting, uint3
 	double worst = suite_table_worst(t, setting, row, false, &plain);
 	double worst_tuned = suite_table_worst(t, setting, row, true, &tuned);
 
-	return json_pack("{s:s, s:f, s:f, s:f, s:s, s:f, s:s}", "name", t->row_names[row], "geomean",
-			 rounded(suite_table_geomean(t, setting, row)), "excess",
+	return json_pack("{s:s, s:f, s:f, s:f, s:s, s:f, s:s}", "name", t->row_names[row],
+			 "geomean", rounded(suite_table_geomean(t, setting, row)), "excess",
 			 rounded(suite_table_excess(t, setting, row)), "worst_to_kvm",
 			 rounded(worst), "worst_to_kvm_workload",
 			 suite_workload_name(t->options.workloads[plain]), "worst_to_tuned",
@@ -65,9 +65,8 @@ static json_t *json_setting(const struct suite_table *t, uint32_t setting)
 		workloads = append(workloads, json_workload(t, setting, w));
 	for (uint32_t row = 0; summary && row < t->nr_rows; row++)
 		summary = append(summary, json_summary(t, setting, row));
-	return json_pack("{s:I, s:I, s:s, s:o, s:o}", "b_ns",
-			 (json_int_t)t->settings[setting].b_ns, "max_ns",
-			 (json_int_t)t->settings[setting].max_ns, "kvm_tuned",
+	return json_pack("{s:I, s:I, s:s, s:o, s:o}", "b_ns", (json_int_t)t->settings[setting].b_ns,
+			 "max_ns", (json_int_t)t->settings[setting].max_ns, "kvm_tuned",
 			 t->tuned_names[setting], "policies", summary, "workloads", workloads);
 }
 
@@ -78,8 +77,8 @@ json_t *suite_json_table(const struct suite_table *t)
 	for (uint32_t i = 0; settings && i < t->nr_settings; i++)
 		settings = append(settings, json_setting(t, i));
 	return json_pack("{s:I, s:I, s:I, s:o}", "seed", (json_int_t)t->options.seed, "halts",
-			 (json_int_t)t->options.halts, "switch_ns", (json_int_t)t->options.switch_ns,
-			 "settings", settings);
+			 (json_int_t)t->options.halts, "switch_ns",
+			 (json_int_t)t->options.switch_ns, "settings", settings);
 }
 
 static json_t *json_quantiles(const struct suite_quantiles *q)
@@ -92,12 +91,12 @@ static json_t *json_quantiles(const struct suite_quantiles *q)
 
 json_t *suite_json_trial(const struct suite_trial *trial, const char *name)
 {
-	return json_pack("{s:s, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f}", "policy", name, "workloads",
-			 (json_int_t)trial->nr, "halts", (json_int_t)SUITE_TRIAL_HALTS, "to_kvm",
-			 json_quantiles(&trial->to_kvm), "to_kvm2", json_quantiles(&trial->to_kvm2),
-			 "geomean", rounded(trial->geomean), "kvm0_geomean",
-			 rounded(trial->kvm0_geomean), "kvm2_geomean", rounded(trial->kvm2_geomean),
-			 "worst", rounded(trial->worst));
+	return json_pack("{s:s, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f}", "policy", name,
+			 "workloads", (json_int_t)trial->nr, "halts", (json_int_t)SUITE_TRIAL_HALTS,
+			 "to_kvm", json_quantiles(&trial->to_kvm), "to_kvm2",
+			 json_quantiles(&trial->to_kvm2), "geomean", rounded(trial->geomean),
+			 "kvm0_geomean", rounded(trial->kvm0_geomean), "kvm2_geomean",
+			 rounded(trial->kvm2_geomean), "worst", rounded(trial->worst));
 }
 
 json_t *suite_json_budget(const struct suite_budget_row *rows, uint32_t nr)
@@ -108,13 +107,13 @@ json_t *suite_json_budget(const struct suite_budget_row *rows, uint32_t nr)
 	for (uint32_t i = 0; list && i < nr; i++) {
 		const struct suite_budget_row *r = &rows[i];
 
-		list = append(list,
-			      json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "policy", r->spec,
-					"means", means[r->means], "cap_pct", r->cap_ppm / 1e4,
-					"burnt_pct", rounded(r->burnt_pct), "worst_tick_pct",
-					rounded(r->worst_tick_pct), "saved_ms_per_s",
-					rounded(r->saved_ms_per_s), "saved_per_burnt",
-					rounded(r->saved_per_burnt), "factor", rounded(r->factor)));
+		list = append(list, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "policy",
+					      r->spec, "means", means[r->means], "cap_pct",
+					      r->cap_ppm / 1e4, "burnt_pct", rounded(r->burnt_pct),
+					      "worst_tick_pct", rounded(r->worst_tick_pct),
+					      "saved_ms_per_s", rounded(r->saved_ms_per_s),
+					      "saved_per_burnt", rounded(r->saved_per_burnt),
+					      "factor", rounded(r->factor)));
 	}
 	return json_pack("{s:i, s:i, s:o}", "vcpus", (int)SUITE_BUDGET_VCPUS, "cpus",
 			 (int)SUITE_BUDGET_CPUS, "rows", list);

@@ -11,8 +11,8 @@
  * @job:       0 or -errno; must not touch what another job writes
  * @progress:  NULL, or called now and then with the number of jobs done, from this thread only
  *
- * Threads that cannot be created are done without. Return: 0, or the error of one of the failed jobs;
- * others may not have run then.
+ * Threads that cannot be created are done without. Return: 0, or the error of one of the failed
+ * jobs; others may not have run then.
  */
 int suite_parallel(uint32_t threads, uint32_t nr, int (*job)(void *context, uint32_t i),
 		   void *context, void (*progress)(uint32_t done, uint32_t nr));

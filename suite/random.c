@@ -13,9 +13,9 @@ struct mode {
 struct random_workload {
 	struct mode mode[MODES_MOST];
 	uint32_t nr_modes;
-	uint32_t period;		/* 0: dwells at random */
-	uint8_t pattern[PERIOD_MOST];	/* mode of each place of the period */
-	double dwell;			/* mean halts in a mode */
+	uint32_t period;	      /* 0: dwells at random */
+	uint8_t pattern[PERIOD_MOST]; /* mode of each place of the period */
+	double dwell;		      /* mean halts in a mode */
 };
 
 /* Uniform in the logarithm. */
@@ -54,6 +54,7 @@ void suite_random_generate(uint32_t index, uint64_t seed, struct suite_halt *hal
 			mode = w.pattern[d.done % w.period];
 		else if (suite_draw_chance(&d, 1 / w.dwell))
 			mode = suite_rng_below(&d.rng, w.nr_modes);
-		suite_draw_event(&d, suite_draw_ln(&d, w.mode[mode].median_ns, w.mode[mode].log_sd));
+		suite_draw_event(&d,
+				 suite_draw_ln(&d, w.mode[mode].median_ns, w.mode[mode].log_sd));
 	}
 }

@@ -10,7 +10,8 @@ struct suite_rng {
 	uint64_t s[4];
 };
 
-/** suite_rng_init - begin the sequence of @seed; @stream tells independent uses of one seed apart. */
+/** suite_rng_init - begin the sequence of @seed; @stream tells independent uses of one seed apart.
+ */
 void suite_rng_init(struct suite_rng *rng, uint64_t seed, uint64_t stream);
 
 /** suite_rng_u64 - 64 random bits. */

@@ -13,11 +13,12 @@
 /* What the jobs share: each writes its own cells only. */
 struct run {
 	struct suite_table *table;
-	struct suite_sum *tunings; /* [(setting * nr_workloads + workload) * SUITE_TUNINGS + tuning] */
+	struct suite_sum *tunings; /* [job * SUITE_TUNINGS + tuning] */
 };
 
 static const char *const standard_specs[] = {
-	"none", "always", "toggle", "dynamic", "guest", "pv", "auto", "auto:sleep=2", "auto:sleep=1",
+	"none", "always", "toggle",	  "dynamic",	  "guest",
+	"pv",	"auto",	  "auto:sleep=2", "auto:sleep=1",
 };
 
 void suite_options_init(struct suite_options *o)
@@ -94,8 +95,8 @@ static int run_job(void *context, uint32_t job)
 	}
 	for (uint32_t i = 0; i < SUITE_TUNINGS; i++) {
 		suite_tuning(i, setting->max_ns, &config, NULL);
-		run->tunings[(size_t)job * SUITE_TUNINGS + i] =
-			suite_drive(&config, &host, halts, o->halts);
+		run->tunings[(size_t)job * SUITE_TUNINGS + i] = suite_drive(&config, &host, halts,
+									    o->halts);
 	}
 	for (uint32_t i = 0; i < o->nr_specs; i++) {
 		suite_spec_config(&o->specs[i], setting, o->switch_ns, &config);
@@ -142,10 +143,11 @@ static void name_rows(struct suite_table *t)
 	char text[VHALT_SPEC_TEXT_BYTES];
 
 	for (uint32_t i = 0; i < t->nr_rows; i++)
-		snprintf(t->row_names[i], SUITE_NAME_BYTES, "%.*s", (int)SUITE_NAME_BYTES - 1,
-			 i < SUITE_YARDSTICKS ?
-				 yardsticks[i] :
-				 vhalt_spec_format(&t->options.specs[i - SUITE_YARDSTICKS], text));
+		snprintf(
+			t->row_names[i], SUITE_NAME_BYTES, "%.*s", (int)SUITE_NAME_BYTES - 1,
+			i < SUITE_YARDSTICKS
+				? yardsticks[i]
+				: vhalt_spec_format(&t->options.specs[i - SUITE_YARDSTICKS], text));
 }
 
 int suite_table_run(struct suite_table *t, const struct suite_options *o)
@@ -160,7 +162,8 @@ int suite_table_run(struct suite_table *t, const struct suite_options *o)
 	    !o->halts)
 		return -EINVAL;
 	for (uint32_t i = 0; i < t->nr_settings; i++)
-		t->settings[i] = (struct suite_setting){o->b_ns[i % o->nr_b], o->max_ns[i / o->nr_b]};
+		t->settings[i] = (struct suite_setting){o->b_ns[i % o->nr_b],
+							o->max_ns[i / o->nr_b]};
 	name_rows(t);
 	t->sums = calloc(jobs * t->nr_rows, sizeof(*t->sums));
 	run.tunings = calloc(jobs * SUITE_TUNINGS, sizeof(*run.tunings));

@@ -14,13 +14,14 @@
 /** What is run. suite_options_init() gives the standard suite. */
 struct suite_options {
 	uint32_t b_ns[SUITE_SETTINGS_MOST], nr_b;
-	uint32_t max_ns[SUITE_SETTINGS_MOST], nr_max; /* nr_b * nr_max at most SUITE_SETTINGS_MOST */
-	uint32_t workloads[64], nr_workloads;	      /* indices, in the order shown */
-	struct vhalt_spec specs[SUITE_ROWS_MOST];     /* policies beside the yardsticks */
-	uint32_t nr_specs;			      /* at most SUITE_ROWS_MOST - SUITE_YARDSTICKS */
-	uint32_t halts;				      /* per workload */
-	uint32_t switch_ns;			      /* C */
-	uint32_t threads;			      /* 0: all CPUs */
+	uint32_t max_ns[SUITE_SETTINGS_MOST],
+		nr_max;				  /* nr_b * nr_max at most SUITE_SETTINGS_MOST */
+	uint32_t workloads[64], nr_workloads;	  /* indices, in the order shown */
+	struct vhalt_spec specs[SUITE_ROWS_MOST]; /* policies beside the yardsticks */
+	uint32_t nr_specs;			  /* at most SUITE_ROWS_MOST - SUITE_YARDSTICKS */
+	uint32_t halts;				  /* per workload */
+	uint32_t switch_ns;			  /* C */
+	uint32_t threads;			  /* 0: all CPUs */
 	uint64_t seed;
 	bool stamped;				      /* wake-ups are time-stamped */
 	bool timers_hidden;			      /* deadlines are not given as hints */
@@ -72,9 +73,8 @@ int suite_table_run(struct suite_table *table, const struct suite_options *optio
 void suite_table_fini(struct suite_table *table);
 
 /** suite_table_sum - the cell; @workload counts within options.workloads. */
-static inline const struct suite_sum *suite_table_sum(const struct suite_table *table,
-						      uint32_t setting, uint32_t workload,
-						      uint32_t row)
+static inline const struct suite_sum *
+suite_table_sum(const struct suite_table *table, uint32_t setting, uint32_t workload, uint32_t row)
 {
 	return &table->sums[(setting * table->options.nr_workloads + workload) * table->nr_rows +
 			    row];

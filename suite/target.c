@@ -27,7 +27,7 @@ struct list {
 };
 
 __attribute__((format(printf, 5, 6))) static void add(struct list *list, double value, double bound,
-						       bool at_least, const char *what, ...)
+						      bool at_least, const char *what, ...)
 {
 	struct suite_target *t = &list->targets[list->nr];
 	va_list args;
@@ -97,7 +97,8 @@ uint32_t suite_table_targets(const struct suite_table *t,
 		at = setting_of(t, geomeans[i].b_ns, TARGET_MAX_NS);
 		if (at >= 0)
 			add(&list, suite_table_geomean(t, (uint32_t)at, (uint32_t)row),
-			    geomeans[i].bound, false, "geometric mean, B %" PRIu32 " us, max 200 us",
+			    geomeans[i].bound, false,
+			    "geometric mean, B %" PRIu32 " us, max 200 us",
 			    geomeans[i].b_ns / 1000);
 	}
 	if (row >= 0) {

@@ -20,9 +20,9 @@ struct suite_target {
 /**
  * suite_table_targets - the targets that can be judged from @table.
  *
- * Needs the rows "auto" and, for one of them, "auto:sleep=2"; targets whose setting or row is not in
- * the table are left out, and so are all if the table does not have every workload.
- * Return: number of targets written.
+ * Needs the rows "auto" and, for one of them, "auto:sleep=2"; targets whose setting or row is not
+ * in the table are left out, and so are all if the table does not have every workload. Return:
+ * number of targets written.
  */
 uint32_t suite_table_targets(const struct suite_table *table,
 			     struct suite_target targets[SUITE_TARGETS_MOST]);

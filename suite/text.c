@@ -82,7 +82,8 @@ static void print_setting(FILE *out, const struct suite_table *t, uint32_t setti
 	for (uint32_t w = 0; w < t->options.nr_workloads; w++) {
 		fprintf(out, "%-*s", LABEL_WIDTH, suite_workload_name(t->options.workloads[w]));
 		for (uint32_t row = 0; row < t->nr_rows; row++)
-			fprintf(out, "%*.3f", width_of(t, row), suite_table_ratio(t, setting, w, row));
+			fprintf(out, "%*.3f", width_of(t, row),
+				suite_table_ratio(t, setting, w, row));
 		fputc('\n', out);
 	}
 	print_geomeans(out, t, setting, "geometric mean");
@@ -143,13 +144,15 @@ static void print_quantiles(FILE *out, const char *label, const struct suite_qua
 
 void suite_text_trial(FILE *out, const struct suite_trial *trial, const char *name)
 {
-	fprintf(out, "%s over %" PRIu32 " random workloads of %u halts\n%-34s%8s%8s%8s%8s%8s%8s%10s\n",
+	fprintf(out,
+		"%s over %" PRIu32 " random workloads of %u halts\n%-34s%8s%8s%8s%8s%8s%8s%10s\n",
 		name, trial->nr, SUITE_TRIAL_HALTS, "cost /", "p10", "p50", "p90", "p99", "p99.9",
 		"max", "up to 1");
 	print_quantiles(out, "the better of kvm/0 and kvm/2", &trial->to_kvm);
 	print_quantiles(out, "kvm/2", &trial->to_kvm2);
 	fprintf(out,
-		"Geometric mean of cost / the oracle's: %s %.3f, kvm/0 %.3f, kvm/2 %.3f; worst %.2f\n",
+		"Geometric mean of cost / the oracle's: %s %.3f, kvm/0 %.3f, kvm/2 %.3f; worst "
+		"%.2f\n",
 		name, trial->geomean, trial->kvm0_geomean, trial->kvm2_geomean, trial->worst);
 }
 
@@ -168,9 +171,9 @@ void suite_text_budget(FILE *out, const struct suite_budget_row *rows, uint32_t 
 
 		if (r->means != SUITE_BUDGET_FREE)
 			snprintf(cap, sizeof(cap), " %g %%", r->cap_ppm / 1e4);
-		fprintf(out, "%-26s%12s%6s%10.2f%14.2f%14.0f%14.2f%10.2f\n", r->spec, means[r->means],
-			cap, r->burnt_pct, r->worst_tick_pct, r->saved_ms_per_s, r->saved_per_burnt,
-			r->factor);
+		fprintf(out, "%-26s%12s%6s%10.2f%14.2f%14.0f%14.2f%10.2f\n", r->spec,
+			means[r->means], cap, r->burnt_pct, r->worst_tick_pct, r->saved_ms_per_s,
+			r->saved_per_burnt, r->factor);
 	}
 }
 

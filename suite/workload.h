@@ -51,8 +51,8 @@ void suite_workload_generate(uint32_t workload, const struct suite_setting *sett
  * suite_random_generate - draw @nr halts of the random workload number @index.
  *
  * One to four modes, each lognormal with a median of 1 us to 10 ms; the vCPU dwells in a mode for a
- * mean of 1 to 1000 halts, or goes through a fixed pattern of period 2 to 12. Run times are the usual
- * ones and no timer is known: nothing but the lengths themselves can be learnt from.
+ * mean of 1 to 1000 halts, or goes through a fixed pattern of period 2 to 12. Run times are the
+ * usual ones and no timer is known: nothing but the lengths themselves can be learnt from.
  */
 void suite_random_generate(uint32_t index, uint64_t seed, struct suite_halt *halts, uint32_t nr);
 

@@ -13,7 +13,8 @@
  *           one
  *
  * No state is touched. One 32-bit store: vCPUs may decide with the same config on other CPUs
- * meanwhile and see the old factor or the new one. Cannot fail. Calls must not overlap. Any context.
+ * meanwhile and see the old factor or the new one. Cannot fail. Calls must not overlap. Any
+ * context.
  */
 void vhalt_auto_scale(struct vhalt_config *config, uint32_t factor);
 

@@ -221,7 +221,8 @@ static void test_ceilings(void **state)
 /* Frames are cut at a fixed number of halts; one less, one more and many vCPUs change nothing. */
 static void test_frame_boundaries(void **state)
 {
-	static const size_t counts[] = {1, VHT_HALTS_MAX - 1, VHT_HALTS_MAX, VHT_HALTS_MAX + 1};
+	static const size_t counts[] = {1, VHT_HALTS_WRITTEN - 1, VHT_HALTS_WRITTEN,
+					VHT_HALTS_WRITTEN + 1};
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
@@ -238,7 +239,7 @@ static void test_frame_boundaries(void **state)
 		assert_int_equal(vht_writer_close(w, 1, 0), 0);
 		r = read_fd(fd);
 		assert_int_equal(r->nr, counts[c]);
-		assert_int_equal(r->nr_batches, counts[c] > VHT_HALTS_MAX ? 2 : 1);
+		assert_int_equal(r->nr_batches, counts[c] > VHT_HALTS_WRITTEN ? 2 : 1);
 		assert_int_equal(r->nr_reports, 0);
 		reading_free(r);
 	}

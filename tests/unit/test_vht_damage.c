@@ -285,7 +285,7 @@ static void test_extra_bytes(void **state)
 /* A longer recording in pieces of other sizes: damage in the middle of large frames. */
 static void test_large_frames(void **state)
 {
-	enum { HALTS = 3 * VHT_HALTS_MAX };
+	enum { HALTS = 3 * VHT_HALTS_WRITTEN };
 	int fd = memory_file();
 	struct vht_writer *w = begin_recording(fd, &test_info, 1, 1);
 	struct kvm_vcpu vcpu = {0, 0, 200000};
@@ -305,12 +305,12 @@ static void test_large_frames(void **state)
 	close(fd);
 	memset(file.data + file.nr / 2, 0, 100);
 	r = read_bytes(file.data, file.nr);
-	assert_int_equal(r->nr, 2 * VHT_HALTS_MAX);
+	assert_int_equal(r->nr, 2 * VHT_HALTS_WRITTEN);
 	assert_int_equal(r->info.damaged_frames, 1);
 	assert_non_null(strstr(r->text, "payload checksum mismatch"));
-	assert_non_null(strstr(r->text, "1 frame with 16384 halts lost"));
-	assert_true(r->halts[VHT_HALTS_MAX].flags & TRACE_HALT_GAP);
-	assert_int_equal(r->halts[VHT_HALTS_MAX].run_ns, VHALT_UNKNOWN_NS);
+	assert_non_null(strstr(r->text, "1 frame with 4096 halts lost"));
+	assert_true(r->halts[VHT_HALTS_WRITTEN].flags & TRACE_HALT_GAP);
+	assert_int_equal(r->halts[VHT_HALTS_WRITTEN].run_ns, VHALT_UNKNOWN_NS);
 	reading_free(r);
 	free(file.data);
 }
