@@ -79,6 +79,9 @@ $(BUILD)/%.bpf.o: %.bpf.c $(wildcard trace/*_shared.h)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
+# Keep the objects between source and skeleton.
+.SECONDARY:
+
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)PATH=$$PATH:/usr/sbin bpftool gen skeleton $< name $(notdir $*)_bpf > $@.tmp && mv $@.tmp $@

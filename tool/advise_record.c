@@ -100,9 +100,15 @@ static int open_output(struct advise_recording *r, char temporary[PATH_MAX])
 		n = snprintf(temporary, PATH_MAX, "%s/vhalt-XXXXXX", dir && *dir ? dir : "/tmp");
 	if (n >= PATH_MAX)
 		return fail(r, "the recording's name", -ENAMETOOLONG);
-	r->fd = r->keep ? open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+	r->fd = r->keep ? open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
 			: mkostemp(temporary, O_CLOEXEC);
-	return r->fd < 0 ? fail(r, temporary, -errno) : 0;
+	if (r->fd < 0) {
+		int err = fail(r, temporary, -errno);
+
+		temporary[0] = '\0'; /* not ours to remove */
+		return err;
+	}
+	return 0;
 }
 
 static int name_output(struct advise_recording *r, char temporary[PATH_MAX])

@@ -129,9 +129,9 @@ static char *json_of(const struct session *s, const struct advice *advice)
 	return text;
 }
 
-static int write_to(const char *path, const char *text)
+static int write_to(const char *path, const char *mode, const char *text)
 {
-	FILE *file = fopen(path, "we");
+	FILE *file = fopen(path, mode);
 	int err = 0;
 
 	if (!file)
@@ -151,10 +151,12 @@ static int write_output(const char *path, const char *text)
 	int err;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return write_to(path, text);
+		return write_to(path, "we", text);
 	if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	err = write_to(temporary, text);
+	err = write_to(temporary, "wxe", text);
+	if (err == -EEXIST)
+		return err; /* somebody else's: neither written nor removed */
 	if (!err && rename(temporary, path))
 		err = -errno;
 	if (err)

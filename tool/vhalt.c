@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{"policies", cmd_policies, "list the policies and their parameters"},
 	{"suite", cmd_suite, "run policies over the synthetic workload suite"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
-	{"ctl", cmd_ctl, "put back kernel settings that advise --apply changed"},
+	{"ctl", cmd_ctl, "show, change and put back this host's settings"},
 };
 
 static void usage(FILE *out)
@@ -53,11 +53,11 @@ int main(int argc, char **argv)
 			return finish(commands[i].run(argc - 1, argv + 1));
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
-		return 0;
+		return finish(0);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
 		puts("vhalt " VHALT_VERSION);
-		return 0;
+		return finish(0);
 	}
 	fprintf(stderr, "vhalt: \"%s\" is not a command\n\n", argv[1]);
 	usage(stderr);

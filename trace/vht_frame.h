@@ -27,8 +27,9 @@ enum vht_frame_flags {
 
 enum {
 	VHT_HEADER_BYTES = 44,
-	VHT_HALTS_MAX = 16384,		      /* in a frame */
-	VHT_RAW_MAX = 2 << 20,		      /* bytes of a payload before compression ... */
+	VHT_HALTS_MAX = 16384,	  /* in a frame, for readers */
+	VHT_HALTS_WRITTEN = 4096, /* in a frame, by writers: what one flipped bit can cost */
+	VHT_RAW_MAX = 2 << 20,	  /* bytes of a payload before compression ... */
 	VHT_STORED_MAX = VHT_RAW_MAX + 65536, /* ... and after: what zstd may add */
 	VHT_INDEX_MAX = 65536,		      /* VMs and vCPUs in a recording */
 };

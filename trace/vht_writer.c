@@ -10,7 +10,6 @@
 #include "trace/vht_records.h"
 
 enum {
-	FRAME_HALTS = 16384,   /* halts gathered before a frame is cut */
 	ALONE_LEAST = 1024,    /* a vCPU with so many in a frame pays for bins of its own */
 	RECORDS_BYTES = 65536, /* of definitions gathered before a frame is cut */
 };
@@ -147,7 +146,7 @@ int vht_writer_add(struct vht_writer *w, const struct trace_halt *halt)
 	if (!v->nr++)
 		w->active[w->nr_active++] = halt->vcpu;
 	w->halts[w->nr_halts++] = *halt;
-	return w->nr_halts < FRAME_HALTS ? 0 : vht_writer_flush(w);
+	return w->nr_halts < VHT_HALTS_WRITTEN ? 0 : vht_writer_flush(w);
 }
 
 /* Room for one more element of a table; at most VHT_INDEX_MAX. */
@@ -251,10 +250,10 @@ int vht_writer_create(struct vht_writer **writer, int fd, const struct trace_inf
 	w->growth.grow_start_ns = known_or(info->params.grow_start_ns, 10000);
 	w->growth.shrink = known_or(info->params.shrink, 2);
 	w->ceiling_ns = info->params.halt_poll_ns;
-	w->active = calloc(FRAME_HALTS, sizeof(*w->active));
-	w->halts = calloc(FRAME_HALTS, sizeof(*w->halts));
-	w->ordered = calloc(FRAME_HALTS, sizeof(*w->ordered));
-	w->streams = calloc(FRAME_HALTS, sizeof(*w->streams));
+	w->active = calloc(VHT_HALTS_WRITTEN, sizeof(*w->active));
+	w->halts = calloc(VHT_HALTS_WRITTEN, sizeof(*w->halts));
+	w->ordered = calloc(VHT_HALTS_WRITTEN, sizeof(*w->ordered));
+	w->streams = calloc(VHT_HALTS_WRITTEN, sizeof(*w->streams));
 	vht_put_info(&first, &w->body, info);
 	if (!w->active || !w->halts || !w->ordered || !w->streams || first.failed)
 		goto err_free;
