@@ -96,7 +96,6 @@ json_t *advice_json(const struct advice *a, const struct advice_notes *notes)
 		return NULL;
 	if (set(object, "host", json_string(a->survey.host)) ||
 	    set(object, "kernel", json_string(a->survey.kernel)) ||
-	    set(object, "lost", json_integer((json_int_t)a->survey.lost)) ||
 	    set(object, "present",
 		json_pack("{s:b,s:o,s:o}", "known", a->present_known, "params",
 			  replay_json_params(&a->present), "metrics",

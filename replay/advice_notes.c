@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <vhalt/cost.h>
+
 #include "replay/advice_text.h"
 #include "util/units.h"
 
@@ -55,7 +57,8 @@ static void note_losses(struct advice_notes *notes, const struct replay_survey *
 			    s->lost, c->gaps);
 	if (s->damaged_frames)
 		advice_note(notes,
-			    "Damaged frames of the recording that were left out: %" PRIu64 ".",
+			    "Damaged frames of the recording that were left out: %" PRIu64
+			    "; their halts are missing, so rates are too low.",
 			    s->damaged_frames);
 }
 
@@ -72,6 +75,39 @@ static void note_latency(struct advice_notes *notes, const struct advice *a)
 			units_format_duration(a->model.latency_ns, latency));
 	else if (a->model.source == REPLAY_LATENCY_GIVEN && a->survey.measured)
 		advice_note(notes, "The given latency replaces what the recording measured.");
+}
+
+/* The first of 1, 2, 5, 10, 20 us ... that is not below @ns, as far as windows may go. */
+static uint64_t round_up(uint64_t ns)
+{
+	static const uint64_t steps[] = {1, 2, 5};
+	uint64_t unit_ns = 1000;
+
+	while (unit_ns < VHALT_WINDOW_MAX_NS) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+			if (steps[i] * unit_ns >= ns && steps[i] * unit_ns < VHALT_WINDOW_MAX_NS)
+				return steps[i] * unit_ns;
+		unit_ns *= 10;
+	}
+	return VHALT_WINDOW_MAX_NS;
+}
+
+/* Halts up to the break-even are worth polling for: a lower --max hides what that would save. */
+static void note_max(struct advice_notes *notes, const struct advice *a)
+{
+	char cost[UNITS_DURATION_BYTES], max[UNITS_DURATION_BYTES], wider[UNITS_DURATION_BYTES];
+	uint64_t b_ns = vhalt_break_even_ns(a->model.price, a->model.latency_ns,
+					    a->model.switch_ns);
+
+	if (b_ns <= a->model.max_ns || a->model.max_ns >= VHALT_WINDOW_MAX_NS)
+		return;
+	advice_note(notes,
+		    "Blocking costs %s (price %" PRIu32 " x latency + switch), but windows were "
+		    "considered only up to %s, by the clairvoyant minimum too; --max %s would "
+		    "look further.",
+		    units_format_duration(b_ns, cost), a->model.price,
+		    units_format_exact(a->model.max_ns, max),
+		    units_format_exact(round_up(b_ns), wider));
 }
 
 static void note_setting(struct advice_notes *notes, const struct advice *a)
@@ -122,5 +158,6 @@ void advice_note_findings(struct advice_notes *notes, const struct advice *a)
 			    "The search looked at one of every %" PRIu32 " stretches of each "
 			    "vCPU's halts, %" PRIu64 " of %" PRIu64 " halts.",
 			    a->sample_one_of, a->sample_halts, a->counts.counted);
+	note_max(notes, a);
 	note_setting(notes, a);
 }

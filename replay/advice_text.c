@@ -104,6 +104,7 @@ static void print_table(FILE *out, const struct advice *a)
 					 a->wall_ns);
 	}
 	replay_text_model(out, &a->model);
+	replay_text_missing(out, a->survey.lost, a->survey.damaged_frames);
 }
 
 static void print_present(FILE *out, const struct advice *a)
@@ -173,6 +174,14 @@ static void print_change(FILE *out, const struct advice *a)
 		100 * a->sure.low, 100 * a->sure.high, a->tried);
 }
 
+static void print_few(FILE *out, uint64_t counted)
+{
+	replay_text_wrap(out, "  ",
+			 "%" PRIu64 " halt%s too few to say anything; at least %u are needed. "
+			 "Record longer.",
+			 counted, counted == 1 ? " is" : "s are", CONFIDENCE_HALTS_MIN);
+}
+
 static void print_keep(FILE *out, const struct advice *a)
 {
 	const struct confidence *c = &a->sure;
@@ -182,10 +191,7 @@ static void print_keep(FILE *out, const struct advice *a)
 		c->verdict == CONFIDENCE_FEW ? "NO ADVICE" : "KEEP the present setting");
 	switch (c->verdict) {
 	case CONFIDENCE_FEW:
-		replay_text_wrap(out, "  ",
-				 "%" PRIu64 " halts are too few to say anything; at least %u "
-				 "are needed. Record longer.",
-				 a->counts.counted, CONFIDENCE_HALTS_MIN);
+		print_few(out, a->counts.counted);
 		break;
 	case CONFIDENCE_NO_GAIN:
 		replay_text_wrap(out, "  ",

@@ -46,8 +46,18 @@ int replay_check_create(struct replay_check **out, const struct vhalt_spec *spec
 	return 0;
 }
 
-static void begin_vcpu(const struct replay_check *check, const struct trace_info *info,
-		       uint32_t index)
+/* Not clamp: it follows from the kernel's release. */
+static bool is_assumed(const struct vhalt_spec *spec)
+{
+	static const char *const keys[] = {"halt_poll_ns", "grow", "grow_start", "shrink"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!(spec->given & 1U << vhalt_spec_param(VHALT_POLICY_KVM, keys[i])))
+			return true;
+	return false;
+}
+
+static void begin_vcpu(struct replay_check *check, const struct trace_info *info, uint32_t index)
 {
 	const struct trace_vm *vm = &info->vms[info->vcpus[index].vm];
 	struct vcpu *vcpu = &check->vcpus[index];
@@ -57,6 +67,7 @@ static void begin_vcpu(const struct replay_check *check, const struct trace_info
 	if (vm->ceiling_ns != TRACE_UNKNOWN_U32)
 		params.halt_poll_ns = vm->ceiling_ns;
 	replay_kernel_spec(&spec, &params, info->kernel);
+	check->result.assumed |= is_assumed(&spec);
 	vhalt_spec_config(&spec, &vcpu->config);
 	vhalt_state_init(&vcpu->state, &vcpu->config);
 	vcpu->ready = true;

@@ -39,6 +39,8 @@ struct replay_check_result {
 	uint64_t kept, grew, shrank; /* of these, by what the kernel did */
 	uint64_t unknown;	     /* halts before a window was known: not checked */
 	uint64_t resyncs; /* times the window was lost: after lost events, after a difference */
+	/* some kvm parameter was neither given nor recorded: @spec's value was taken */
+	bool assumed;
 	uint32_t nr_differences; /* kept below */
 	struct replay_check_difference differences[REPLAY_CHECK_DIFFERENCES];
 };

@@ -50,7 +50,8 @@ struct replay_group {
 	uint32_t vm;			/* counted over all recordings; TRACE_UNKNOWN_U32: total */
 	uint32_t vcpu;			/* ditto; TRACE_UNKNOWN_U32: not one vCPU */
 	uint32_t ceiling_ns;		/* of the VM, or TRACE_UNKNOWN_U32 */
-	uint64_t wall_ns; /* length of its recording; of the total: of all, added up */
+	uint64_t wall_ns;	       /* length of its recording; of the total: of all, added up */
+	uint64_t lost, damaged_frames; /* of the total only: as in struct trace_info, added up */
 	struct replay_counts counts;
 };
 

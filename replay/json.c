@@ -129,6 +129,8 @@ json_t *replay_json(const struct replay *replay, bool groups)
 	    &failed);
 	put_u64(object, "switch_cost_ns", model->switch_ns, &failed);
 	put_u64(object, "max_ns", model->max_ns, &failed);
+	put_u64(object, "lost", replay_group(replay, 0)->lost, &failed);
+	put_u64(object, "damaged_frames", replay_group(replay, 0)->damaged_frames, &failed);
 	put_group(object, replay, 0, &failed);
 	if (groups)
 		put(object, "groups", groups_json(replay), &failed);

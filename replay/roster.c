@@ -118,6 +118,8 @@ void replay_roster_end(struct replay_roster *roster, const struct trace_info *in
 	if (!wall_ns && roster->last_ns > roster->first_ns)
 		wall_ns = roster->last_ns - roster->first_ns;
 	roster->groups[0].wall_ns += wall_ns;
+	roster->groups[0].lost += info->lost;
+	roster->groups[0].damaged_frames += info->damaged_frames;
 	for (uint32_t g = roster->group_base; g < roster->nr_groups; g++) {
 		roster->groups[g].wall_ns = wall_ns;
 		label_group(&roster->groups[g], roster, info, label);

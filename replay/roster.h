@@ -48,8 +48,8 @@ static inline void replay_roster_span(struct replay_roster *roster, uint64_t fro
 	roster->last_ns = to_ns > roster->last_ns ? to_ns : roster->last_ns;
 }
 
-/** replay_roster_end - name the present recording's groups, set their wall time, move the bases on.
- */
+/** replay_roster_end - name the present recording's groups, set their wall time, count its losses,
+ * move the bases on. */
 void replay_roster_end(struct replay_roster *roster, const struct trace_info *info,
 		       const char *label);
 

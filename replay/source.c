@@ -13,9 +13,6 @@
 #include "replay/text.h"
 #include "trace/reader.h"
 
-/* Ends a survey early; no errno and no result of a reader. */
-enum { ENOUGH = -100000 };
-
 static int read_file(const struct replay_files *files, const char *path, bool again,
 		     const struct replay_visitor *visitor, uint64_t *halts_read)
 {
@@ -42,7 +39,7 @@ static int read_file(const struct replay_files *files, const char *path, bool ag
 	if (!err && visitor->end)
 		err = visitor->end(visitor->context, trace_reader_info(reader), path);
 	trace_reader_close(reader);
-	return err;
+	return err == REPLAY_SKIP ? 0 : err;
 }
 
 int replay_files_read(void *context, const struct replay_visitor *visitor, bool again)
@@ -138,7 +135,7 @@ static int survey_halts(void *context, const struct trace_info *info,
 
 	survey->has_latency |= info->has_latency;
 	if (survey->brief && !info->has_latency)
-		return ENOUGH;
+		return REPLAY_SKIP;
 	survey->halts += n;
 	for (size_t i = 0; i < n; i++) {
 		if (halts[i].latency_ns == TRACE_UNKNOWN_U32)
@@ -192,9 +189,9 @@ static int survey_end(void *context, const struct trace_info *info, const char *
 int replay_survey_read(struct replay_survey *survey, const struct replay_input *input)
 {
 	struct replay_visitor visitor = {survey_halts, survey_end, survey};
-	int err = input->read(input->context, &visitor, false);
 
-	return err == ENOUGH ? 0 : err;
+	/* A brief one leaves most unread: the reading after it tells what is found. */
+	return input->read(input->context, &visitor, survey->brief);
 }
 
 void replay_survey_latency(const struct replay_survey *survey, struct replay_model *model)

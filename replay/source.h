@@ -6,6 +6,9 @@
 #include "replay/halt.h"
 #include "trace/diag.h"
 
+/** Result of a visitor for halts: the rest of this recording, its end included, is not wanted. */
+#define REPLAY_SKIP 1
+
 /** Who wants the halts of a recording. A result below 0 ends the reading and is handed on. */
 struct replay_visitor {
 	int (*halts)(void *context, const struct trace_info *info, const struct trace_halt *halts,
@@ -71,12 +74,16 @@ struct replay_survey {
 	uint32_t ceiling_ns; /* the largest of a VM's own, 0: none is recorded */
 	bool has_latency;    /* at least one recording measures latency */
 	bool params_differ;  /* recordings were made under different kernel parameters */
-	bool brief;	     /* in: stop as soon as it is clear that there is no latency */
+	bool brief; /* in: for the latency only, recordings that measure none are passed over */
 	struct trace_kvm_params params; /* of the first recording that knows any */
 	char host[TRACE_NAME_BYTES], kernel[TRACE_NAME_BYTES]; /* of the first recording */
 };
 
-/** replay_survey_read - read @input for the first time. Errors as its read function's. */
+/**
+ * replay_survey_read - read @input for the first time. Errors as its read function's.
+ *
+ * A brief survey is read as if again: it reports no findings, the next reading has to.
+ */
 int replay_survey_read(struct replay_survey *survey, const struct replay_input *input);
 
 /**

@@ -105,6 +105,22 @@ void replay_text_model(FILE *out, const struct replay_model *model)
 			 "Cost: CPU polled away + %" PRIu32
 			 " x added wake-up latency + %s per block. "
 			 "Latency of a blocked vCPU: %s (%s). Windows up to %s. Oracle: knows each "
-			 "halt's length, polls or blocks.",
-			 model->price, cost, latency, sources[model->source], max);
+			 "halt's length, polls (up to %s) or blocks.",
+			 model->price, cost, latency, sources[model->source], max, max);
+}
+
+void replay_text_missing(FILE *out, uint64_t lost, uint64_t damaged_frames)
+{
+	char events[64] = "", frames[64] = "";
+
+	if (!lost && !damaged_frames)
+		return;
+	if (lost)
+		snprintf(events, sizeof(events), "%" PRIu64 " lost event%s", lost,
+			 lost == 1 ? "" : "s");
+	if (damaged_frames)
+		snprintf(frames, sizeof(frames), "%" PRIu64 " damaged frame%s", damaged_frames,
+			 damaged_frames == 1 ? "" : "s");
+	replay_text_wrap(out, "", "Missing from these figures: %s%s%s. Rates are too low.", events,
+			 lost && damaged_frames ? ", " : "", frames);
 }

@@ -28,4 +28,10 @@ const char *replay_row_label(const struct replay_row *row, char text[VHALT_SPEC_
 /** replay_text_model - one or two lines that say what a halt costs here, and where L comes from. */
 void replay_text_model(FILE *out, const struct replay_model *model);
 
+/**
+ * replay_text_missing - a line that says what a recording lacks; nothing where it is whole.
+ * @lost, @damaged_frames:  as in struct trace_info, of all recordings
+ */
+void replay_text_missing(FILE *out, uint64_t lost, uint64_t damaged_frames);
+
 #endif

@@ -130,14 +130,18 @@ static void print_check(const struct replay_check_result *r)
 		printf("not checked, as the window was not known: %" PRIu64
 		       " halts (lost on the way: %" PRIu64 " times)\n",
 		       r->unknown, r->resyncs);
+	if (r->assumed)
+		printf("the recording does not name all of kvm's parameters: mainline's defaults "
+		       "are assumed for those\n(--policy kvm:... gives others)\n");
 }
 
 static void print_check_json(const struct replay_check_result *r)
 {
 	printf("{\"decisions\":%" PRIu64 ",\"reproduced\":%" PRIu64 ",\"grew\":%" PRIu64
 	       ",\"shrank\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"unknown\":%" PRIu64
-	       ",\"resyncs\":%" PRIu64 "}\n",
-	       r->decisions, r->reproduced, r->grew, r->shrank, r->kept, r->unknown, r->resyncs);
+	       ",\"resyncs\":%" PRIu64 ",\"assumed\":%s}\n",
+	       r->decisions, r->reproduced, r->grew, r->shrank, r->kept, r->unknown, r->resyncs,
+	       r->assumed ? "true" : "false");
 }
 
 /* What the user gives by --policy kvm:... and --max wins over the recording only if it has to. */
@@ -230,21 +234,22 @@ static int replay_all(struct replay_reading *reading, struct session *session)
 						.threads = (unsigned int)args.threads};
 	struct replay_visitor visitor = {feed, end, session};
 	struct replay_survey survey = {.brief = true};
-	int err = 0;
+	int survey_err = 0, err;
 
 	replay_args_model(&args, &replay_options.model);
 	/* The mean of what was measured must be known before the first halt is charged. */
 	if (replay_options.model.source != REPLAY_LATENCY_GIVEN) {
-		err = replay_survey_read(&survey, &reading->input);
+		/* It is silent: if it fails so does the reading below, and says why. */
+		survey_err = replay_survey_read(&survey, &reading->input);
 		replay_survey_latency(&survey, &replay_options.model);
 	}
-	if (!err)
-		err = replay_create(&session->replay, &replay_options);
+	err = replay_create(&session->replay, &replay_options);
 	if (!err)
 		err = add_policies(session->replay, &replay_options.model);
 	if (!err)
-		err = reading->input.read(reading->input.context, &visitor,
-					  replay_options.model.source != REPLAY_LATENCY_GIVEN);
+		err = reading->input.read(reading->input.context, &visitor, false);
+	if (!err)
+		err = survey_err;
 	return err ? err : replay_finish(session->replay);
 }
 
@@ -287,6 +292,8 @@ static int print_results(const struct replay *replay)
 	for (uint32_t i = 0; i < replay_nr_groups(replay); i++)
 		print_group(replay, i);
 	replay_text_model(stdout, replay_model(replay));
+	replay_text_missing(stdout, replay_group(replay, 0)->lost,
+			    replay_group(replay, 0)->damaged_frames);
 	return 0;
 }
 

@@ -113,6 +113,11 @@ void replay_reading_complain(struct replay_reading *reading, int err)
 		fprintf(stderr,
 			"vhalt %s: a recording contradicts itself, or changed while it was read\n",
 			reading->command);
+	else if (err == -ENODATA && !reading->findings)
+		fprintf(stderr, "vhalt %s: %s%s: no halts in the recording%s\n", reading->command,
+			reading->files.paths[0],
+			reading->files.nr_paths > 1 ? " and the others" : "",
+			reading->files.nr_paths > 1 ? "s" : "");
 	else if (!reading->findings)
 		fprintf(stderr, "vhalt %s: %s\n", reading->command, strerror(-err));
 }

@@ -267,13 +267,54 @@ static void test_curve(void **state)
 	advice_destroy(a);
 }
 
+static void expect_max_note(uint32_t price, uint32_t max_ns, const char *words)
+{
+	struct advice *a = make_advice(CONFIDENCE_NO_GAIN);
+	struct advice_notes notes = {.nr = 0};
+	bool found = false;
+
+	a->model.price = price;
+	a->model.max_ns = max_ns;
+	advice_note_findings(&notes, a);
+	for (uint32_t i = 0; i < notes.nr; i++) {
+		if (!strstr(notes.text[i], "Blocking costs"))
+			continue;
+		found = true;
+		if (!words || strcmp(notes.text[i], words) != 0)
+			fail_msg("%s", notes.text[i]);
+	}
+	assert_int_equal(found, words != NULL);
+	advice_destroy(a);
+}
+
+static void test_max_note(void **state)
+{
+	(void)state;
+	expect_max_note(10, 200000, NULL);
+	expect_max_note(100, 200000,
+			"Blocking costs 1.238ms (price 100 x latency + switch), but windows were "
+			"considered only up to 200us, by the clairvoyant minimum too; --max 2ms "
+			"would look further.");
+	expect_max_note(1000, VHALT_WINDOW_MAX_NS, NULL);
+}
+
+static void test_one_halt(void **state)
+{
+	struct advice *a = make_advice(CONFIDENCE_FEW);
+
+	(void)state;
+	a->counts.counted = 1;
+	expect_text(a, "1 halt is too few", "1 halts");
+	advice_destroy(a);
+}
+
 static void test_json_keys(void **state)
 {
 	static const char *const keys[] = {
 		"halts",   "price",	"latency_ns",	  "latency_source", "policies",
 		"present", "auto",	"recommendation", "curve",	    "vms",
 		"notes",   "cut_short", "invalid",	  "wall_ns",	    "lost",
-		"host",	   "kernel",
+		"host",	   "kernel",	"damaged_frames",
 	};
 	static const char *const policy_keys[] = {
 		"name",		  "params",	     "cost_ns",	   "ratio_to_oracle",
@@ -326,6 +367,8 @@ int main(void)
 		cmocka_unit_test(test_other_verdicts),
 		cmocka_unit_test(test_auto_words),
 		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_max_note),
+		cmocka_unit_test(test_one_halt),
 		cmocka_unit_test(test_json_keys),
 		cmocka_unit_test(test_notes_are_bounded),
 	};

@@ -250,6 +250,37 @@ static void test_nothing_to_check(void **state)
 	assert_int_equal(replay_check_create(&check, &spec), -EINVAL);
 }
 
+/* Whose parameters were these? Unnamed ones are mainline's, and that is told. */
+static void test_assumed(void **state)
+{
+	static const struct {
+		const char *spec;
+		struct trace_kvm_params recorded;
+		bool assumed;
+	} cases[] = {
+		{"kvm", {200000, 2, 10000, 0}, false},
+		{"kvm", {200000, 2, 10000, TRACE_UNKNOWN_U32}, true},
+		{"kvm:shrink=0", {200000, 2, 10000, TRACE_UNKNOWN_U32}, false},
+		{"kvm:shrink=0", {TRACE_UNKNOWN_U32, 2, 10000, 0}, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct vhalt_spec spec = spec_of(cases[i].spec);
+		struct replay_check *check;
+		struct fixture f;
+
+		fixture_init(&f, 1);
+		f.info.params = cases[i].recorded;
+		fixture_blocked(&f, 0, 50000, TRACE_UNKNOWN_U32);
+		assert_int_equal(replay_check_create(&check, &spec), 0);
+		assert_int_equal(replay_check_feed(check, &f.info, f.halts, f.nr), 0);
+		assert_int_equal(replay_check_result(check)->assumed, cases[i].assumed);
+		replay_check_destroy(check);
+		fixture_fini(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_each_lie_is_found),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_nothing_to_check),
+		cmocka_unit_test(test_assumed),
 	};
 
 	return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -31,6 +31,8 @@ static struct replay *make_replay(const char *text)
 	fixture_polled(&f, 0, 5000);
 	fixture_blocked(&f, 1, 100000, 7000);
 	f.info.duration_ns = 1000000;
+	f.info.lost = 7;
+	f.info.damaged_frames = 3;
 	assert_int_equal(replay_feed(replay, &f.info, f.halts, f.nr), 0);
 	replay_end_recording(replay, &f.info, NULL);
 	assert_int_equal(replay_finish(replay), 0);
@@ -69,6 +71,8 @@ static void test_json(void **state)
 	assert_non_null(object);
 	assert_int_equal(integer(object, "halts"), 2);
 	assert_int_equal(integer(object, "price"), 10);
+	assert_int_equal(integer(object, "lost"), 7);
+	assert_int_equal(integer(object, "damaged_frames"), 3);
 	assert_int_equal(integer(object, "latency_ns"), 13000);
 	policies = json_object_get(object, "policies");
 	assert_int_equal(json_array_size(policies), 2);
@@ -180,6 +184,29 @@ static void test_wrap(void **state)
 	free(text);
 }
 
+static void expect_missing(uint64_t lost, uint64_t damaged_frames, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	replay_text_missing(out, lost, damaged_frames);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void test_missing(void **state)
+{
+	(void)state;
+	expect_missing(0, 0, "");
+	expect_missing(1, 0, "Missing from these figures: 1 lost event. Rates are too low.\n");
+	expect_missing(0, 2, "Missing from these figures: 2 damaged frames. Rates are too low.\n");
+	expect_missing(3, 1,
+		       "Missing from these figures: 3 lost events, 1 damaged frame. "
+		       "Rates are too low.\n");
+}
+
 static void test_clean(void **state)
 {
 	char text[] = "a\tb\033[0m\x7f\xc3\xa4~ ";
@@ -191,9 +218,8 @@ static void test_clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_json),  cmocka_unit_test(test_table),
+		cmocka_unit_test(test_wrap),  cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_clean),
 	};
 

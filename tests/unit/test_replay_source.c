@@ -244,6 +244,40 @@ static void test_brief_survey(void **state)
 	assert_false(survey.params_differ);
 }
 
+/* The mean comes from all files that measure, wherever they stand; findings are left for later. */
+static void test_order(void **state)
+{
+	struct replay_survey survey;
+
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		write_vht(path_a, 200000, !first);
+		write_vht(path_b, 200000, first);
+		survey_of(&survey, true);
+		assert_true(survey.has_latency);
+		assert_int_equal(survey.measured, 2);
+		assert_int_equal(survey.latency_sum_ns, 25001);
+	}
+}
+
+/* What a brief survey meets is told by the reading that follows it. */
+static void test_silent(void **state)
+{
+	const char *const paths[] = {path_a};
+	struct replay_survey survey = {.brief = true};
+	struct seen seen = {0};
+	struct trace_diag diag = {count_finding, &seen};
+	struct replay_files files = {.paths = paths, .nr_paths = 1, .diag = &diag};
+	struct replay_input input = {replay_files_read, &files};
+
+	(void)state;
+	write_text(path_a, "1000\nrubbish\n2000\n");
+	assert_int_equal(replay_survey_read(&survey, &input), 0);
+	assert_int_equal(seen.findings, 0);
+	assert_int_equal(read_all(paths, 1, false, &seen), 0);
+	assert_true(seen.findings > 0);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -268,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_files),  cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_pipe),   cmocka_unit_test(test_named_pipe),
 		cmocka_unit_test(test_survey), cmocka_unit_test(test_brief_survey),
+		cmocka_unit_test(test_order),  cmocka_unit_test(test_silent),
 	};
 
 	return cmocka_run_group_tests_name("replay_source", tests, make_folder, remove_folder);
