@@ -284,8 +284,8 @@ static void print_auto(FILE *out, const struct advice *a)
 		out, "  ",
 		"Policy auto at a price of %" PRIu32 " would cost %.2f times the clairvoyant "
 		"minimum, %s: polling %.2f %% of a CPU, latency mean %s, p99 %s. It tunes "
-		"itself per vCPU from the price, but stock kernels do not have it: it takes a "
-		"kernel module.",
+		"itself per vCPU from the price; the module vhalt_kvm brings it to a stock "
+		"kernel.",
 		a->model.price, m->ratio_to_oracle, change, m->poll_cpu_pct,
 		latency(m->latency_mean_ns, mean), latency(m->latency_p99_ns, p99));
 }

@@ -12,18 +12,18 @@ round_trip() {
 	vhalt vm run rr --rounds 4000 --json | grep -o '"p50_ns": *[0-9]*' | head -n 1 | grep -o '[0-9]*$'
 }
 
-without=0 with=0 i=0
 round_trip >/dev/null
-while [ $i -lt 5 ]; do
-	a=$(round_trip)
+i=0
+while [ $i -lt 7 ]; do
+	round_trip >>/tmp/without
 	load policy=auto
 	ctl set auto:max=0
-	b=$(round_trip)
+	round_trip >>/tmp/with
 	unload
-	echo "round trip: $a ns without, $b ns with auto"
-	without=$((without + a))
-	with=$((with + b))
 	i=$((i + 1))
 done
-echo 200000 >$params/halt_poll_ns
-echo "mean of $i: $((without / i)) ns without, $((with / i)) ns with auto: $(((with - without) * 1000 / without)) per mille (two halts each)"
+echo "round trips without: $(sort -n /tmp/without | tr '\n' ' ')ns"
+echo "round trips with auto: $(sort -n /tmp/with | tr '\n' ' ')ns"
+a=$(sort -n /tmp/without | sed -n 4p)
+b=$(sort -n /tmp/with | sed -n 4p)
+echo "medians of $i: $a ns without, $b ns with auto: $(((b - a) * 1000 / a)) per mille (two halts each)"
