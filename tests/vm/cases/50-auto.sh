@@ -4,6 +4,9 @@
 #
 # rig-limit-s: 120
 #
+# Long enough that learning counts little: an emulated wake-up takes so long that blocking costs 10 to 20
+# times the largest window, and a new vCPU tries some 40 windows before it is sure that none pays.
+#
 # Needs vhalt in PATH, /dev/kvm and root.
 set -eu
 
@@ -31,12 +34,12 @@ compare() {
 	set -- $(sed -n 's/^ *"cost_ns": \([0-9]*\),*$/\1/p' "$name.json")
 	awk -v name="$name" -v halts="$(sed -n 's/^ *"halts": \([0-9]*\),*$/\1/p' "$name.json")" -v kvm="$1" -v auto="$2" \
 		'BEGIN { printf "%s: %d halts, auto costs %.3f times kvm\n", name, halts, auto / kvm
-			 exit !(halts >= 100 && auto <= 1.01 * kvm) }' || bad=1
+			 exit !(halts >= 400 && auto <= 1.01 * kvm) }' || bad=1
 }
 
-compare tick250 tick --for 4s
+compare tick250 tick --for 6s
 compare tick1000 tick --hz 1000 --for 4s
 compare rr rr --for 4s
 compare burst burst --for 4s
-compare idle idle --hz 30 --for 6s
+compare idle idle --hz 100 --for 6s
 exit $bad
