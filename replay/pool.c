@@ -24,7 +24,8 @@ struct replay_pool {
 	pthread_t threads[REPLAY_POOL_MAX];
 };
 
-unsigned int replay_pool_cpus(void)
+/* CPUs this process may use, 1..REPLAY_POOL_MAX. */
+static unsigned int usable_cpus(void)
 {
 	cpu_set_t set;
 	int n;
@@ -75,7 +76,7 @@ int replay_pool_create(struct replay_pool **out, unsigned int threads)
 	if (!pool)
 		return -ENOMEM;
 	if (!threads)
-		threads = replay_pool_cpus();
+		threads = usable_cpus();
 	if (threads > REPLAY_POOL_MAX)
 		threads = REPLAY_POOL_MAX;
 	pthread_mutex_init(&pool->lock, NULL);

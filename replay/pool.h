@@ -10,9 +10,6 @@ struct replay_pool;
 /** Most threads a pool has, the caller included. */
 #define REPLAY_POOL_MAX 256
 
-/** replay_pool_cpus - CPUs this process may use, 1..REPLAY_POOL_MAX. */
-unsigned int replay_pool_cpus(void);
-
 /**
  * replay_pool_create - start a pool.
  * @threads:  how many run tasks, the waiting caller included; 0: one per usable CPU

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/spec.h"
 #include "replay/source.h"
 #include "trace/halt.h"
 
@@ -23,6 +24,17 @@ struct fixture {
 	size_t nr, room;
 	uint64_t seed;
 };
+
+/* The policy that @text names; fails the test when there is none. */
+static inline struct vhalt_spec fixture_spec(const char *text)
+{
+	char error[VHALT_SPEC_ERROR_BYTES];
+	struct vhalt_spec spec;
+
+	if (vhalt_spec_parse(text, &spec, error, sizeof(error)))
+		fail_msg("%s", error);
+	return spec;
+}
 
 /* @vcpus vCPUs, each in a VM of its own called "vm<n>" with pid 100 + n. */
 static inline void fixture_init(struct fixture *f, uint32_t vcpus)

@@ -11,22 +11,12 @@
 #include "replay/text.h"
 #include "tests/unit/replay_fixture.h"
 
-static struct vhalt_spec spec_of(const char *text)
-{
-	char error[VHALT_SPEC_ERROR_BYTES];
-	struct vhalt_spec spec;
-
-	if (vhalt_spec_parse(text, &spec, error, sizeof(error)))
-		fail_msg("%s", error);
-	return spec;
-}
-
 /* Real rows for the table: the present setting, and a policy that never changes. */
 static struct replay *make_replay(const struct replay_model *model,
 				  const struct vhalt_spec *present)
 {
 	struct replay_options options = {*model, REPLAY_BY_VM, 1};
-	struct vhalt_spec none = spec_of("none");
+	struct vhalt_spec none = fixture_spec("none");
 	struct replay *replay;
 	struct fixture f;
 
@@ -78,8 +68,8 @@ static struct advice *make_advice(enum confidence_verdict verdict)
 	a->survey.vcpus = 2;
 	a->wall_ns = 10000000000ULL;
 	a->present_known = true;
-	a->present = spec_of("kvm");
-	a->candidate = spec_of("kvm:halt_poll_ns=50us,shrink=0");
+	a->present = fixture_spec("kvm");
+	a->candidate = fixture_spec("kvm:halt_poll_ns=50us,shrink=0");
 	a->recommended = verdict == CONFIDENCE_SURE ? a->candidate : a->present;
 	a->sure = (struct confidence){.verdict = verdict,
 				      .gain = .125,

@@ -19,19 +19,9 @@ struct kernel {
 	struct vhalt_state state[FIXTURE_VCPUS];
 };
 
-static struct vhalt_spec spec_of(const char *text)
-{
-	char error[VHALT_SPEC_ERROR_BYTES];
-	struct vhalt_spec spec;
-
-	if (vhalt_spec_parse(text, &spec, error, sizeof(error)))
-		fail_msg("%s", error);
-	return spec;
-}
-
 static void kernel_init(struct kernel *k, const char *text)
 {
-	struct vhalt_spec spec = spec_of(text);
+	struct vhalt_spec spec = fixture_spec(text);
 
 	assert_int_equal(vhalt_spec_config(&spec, &k->config), 0);
 	for (int i = 0; i < FIXTURE_VCPUS; i++)
@@ -74,7 +64,7 @@ static void fill(struct kernel *k, struct fixture *f, size_t halts)
 static const struct replay_check_result *run(struct replay_check **check, const char *text,
 					     struct fixture *f)
 {
-	struct vhalt_spec spec = spec_of(text);
+	struct vhalt_spec spec = fixture_spec(text);
 
 	assert_int_equal(replay_check_create(check, &spec), 0);
 	assert_int_equal(replay_check_feed(*check, &f->info, f->halts, f->nr / 2), 0);
@@ -236,7 +226,7 @@ static void test_nothing_to_check(void **state)
 {
 	const struct replay_check_result *r;
 	struct replay_check *check;
-	struct vhalt_spec spec = spec_of("guest");
+	struct vhalt_spec spec = fixture_spec("guest");
 	struct fixture f;
 
 	(void)state;
@@ -266,7 +256,7 @@ static void test_assumed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct vhalt_spec spec = spec_of(cases[i].spec);
+		struct vhalt_spec spec = fixture_spec(cases[i].spec);
 		struct replay_check *check;
 		struct fixture f;
 

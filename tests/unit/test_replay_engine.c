@@ -16,16 +16,6 @@
 
 #define UNKNOWN TRACE_UNKNOWN_U32
 
-static struct vhalt_spec spec_of(const char *text)
-{
-	char error[VHALT_SPEC_ERROR_BYTES];
-	struct vhalt_spec spec;
-
-	if (vhalt_spec_parse(text, &spec, error, sizeof(error)))
-		fail_msg("%s", error);
-	return spec;
-}
-
 static struct replay *begin(enum replay_by by, unsigned int threads, const char *const *policies)
 {
 	struct replay_options options = {.by = by, .threads = threads};
@@ -34,7 +24,7 @@ static struct replay *begin(enum replay_by by, unsigned int threads, const char 
 	replay_model_init(&options.model);
 	assert_int_equal(replay_create(&replay, &options), 0);
 	for (int i = 0; policies[i]; i++) {
-		struct vhalt_spec spec = spec_of(policies[i]);
+		struct vhalt_spec spec = fixture_spec(policies[i]);
 
 		replay_spec_adopt(&spec, &options.model);
 		assert_int_equal(replay_add_policy(replay, &spec, REPLAY_ROW_CEILINGS), i);
@@ -155,7 +145,7 @@ static void test_no_latency_no_oracle_cost(void **state)
 {
 	static const char *const policies[] = {"always:max=2us", NULL};
 	struct replay_options options = {.by = REPLAY_BY_TOTAL, .threads = 1};
-	struct vhalt_spec spec = spec_of(policies[0]);
+	struct vhalt_spec spec = fixture_spec(policies[0]);
 	struct replay *replay;
 	struct fixture f;
 
@@ -358,7 +348,7 @@ static void test_bad_specs(void **state)
 {
 	static const char *const policies[] = {NULL};
 	struct replay *r = begin(REPLAY_BY_VM, 1, policies);
-	struct vhalt_spec spec = spec_of("kvm:clamp=1");
+	struct vhalt_spec spec = fixture_spec("kvm:clamp=1");
 
 	(void)state;
 	spec.values[vhalt_spec_param(VHALT_POLICY_KVM, "clamp")] = 2;

@@ -12,16 +12,6 @@
 #include "replay/search.h"
 #include "tests/unit/replay_fixture.h"
 
-static struct vhalt_spec spec_of(const char *text)
-{
-	char error[VHALT_SPEC_ERROR_BYTES];
-	struct vhalt_spec spec;
-
-	if (vhalt_spec_parse(text, &spec, error, sizeof(error)))
-		fail_msg("%s", error);
-	return spec;
-}
-
 static void take(struct replay_sample *sample, struct fixture *f)
 {
 	struct replay_model model;
@@ -40,7 +30,7 @@ static uint64_t candidate_value(const struct replay_search *search, uint32_t i, 
 static void run(struct replay_search *search, struct replay_sample *sample, struct fixture *f,
 		const char *present)
 {
-	struct vhalt_spec spec = spec_of(present);
+	struct vhalt_spec spec = fixture_spec(present);
 	struct replay_pool *pool;
 
 	take(sample, f);
@@ -217,7 +207,7 @@ static void test_thinning(void **state)
 	struct replay_sample sample, again;
 	struct fixture f;
 	uint64_t *costs, kept = 0;
-	struct vhalt_spec spec = spec_of("kvm");
+	struct vhalt_spec spec = fixture_spec("kvm");
 
 	(void)state;
 	fixture_init(&f, 2);
