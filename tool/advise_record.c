@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "tool/output_file.h"
 #include "tool/record_print.h"
 #include "trace/recorder.h"
 
@@ -84,44 +84,48 @@ static void close_events(struct events *events)
 	sigprocmask(SIG_SETMASK, &events->before, NULL);
 }
 
-/* A named file is written under another name until the recording has begun. */
-static int open_output(struct advise_recording *r, char temporary[PATH_MAX])
+/* A recording nobody wants to keep has no name but ours. */
+static int open_unnamed(struct advise_recording *r)
 {
 	const char *dir = getenv("TMPDIR");
-	struct stat st;
-	int n;
+	char path[PATH_MAX];
 
-	/* It is read again, and replaced by renaming: no device, no pipe. */
-	if (r->keep && !stat(r->keep, &st) && !S_ISREG(st.st_mode))
-		return fail(r, r->keep, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL);
-	if (r->keep)
-		n = snprintf(temporary, PATH_MAX, "%s.%d.tmp", r->keep, (int)getpid());
-	else
-		n = snprintf(temporary, PATH_MAX, "%s/vhalt-XXXXXX", dir && *dir ? dir : "/tmp");
-	if (n >= PATH_MAX)
-		return fail(r, "the recording's name", -ENAMETOOLONG);
-	r->fd = r->keep ? open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-			: mkostemp(temporary, O_CLOEXEC);
-	if (r->fd < 0) {
-		int err = fail(r, temporary, -errno);
-
-		temporary[0] = '\0'; /* not ours to remove */
-		return err;
-	}
+	if (snprintf(path, PATH_MAX, "%s/vhalt-XXXXXX", dir && *dir ? dir : "/tmp") >= PATH_MAX)
+		return fail(r, "TMPDIR", -ENAMETOOLONG);
+	r->fd = mkostemp(path, O_CLOEXEC);
+	if (r->fd < 0)
+		return fail(r, path, -errno);
+	unlink(path);
+	snprintf(r->path, sizeof(r->path), "/proc/self/fd/%d", r->fd);
 	return 0;
 }
 
-static int name_output(struct advise_recording *r, char temporary[PATH_MAX])
+static int open_output(struct advise_recording *r, struct output_file *out)
 {
-	if (r->keep) {
-		if (rename(temporary, r->keep))
-			return fail(r, r->keep, -errno);
-		snprintf(r->path, sizeof(r->path), "%s", r->keep);
-	} else {
-		unlink(temporary);
-		snprintf(r->path, sizeof(r->path), "/proc/self/fd/%d", r->fd);
-	}
-	temporary[0] = '\0';
+	int err;
+
+	if (!r->keep)
+		return open_unnamed(r);
+	err = output_file_open(out, r->keep);
+	/* It is read again: no device, no pipe. */
+	if (!err && !output_file_is_regular(out))
+		err = -EINVAL;
+	if (err)
+		return fail(r, r->keep, err);
+	r->fd = dup(out->fd);
+	return r->fd < 0 ? fail(r, r->keep, -errno) : 0;
+}
+
+static int name_output(struct advise_recording *r, struct output_file *out)
+{
+	int err;
+
+	if (!r->keep)
+		return 0;
+	err = output_file_name(out, NULL);
+	if (err)
+		return fail(r, r->keep, err);
+	snprintf(r->path, sizeof(r->path), "%s", r->keep);
 	return 0;
 }
 
@@ -168,7 +172,7 @@ static int run(struct advise_recording *r, struct recorder *recorder, struct adv
 }
 
 static int record_into(struct advise_recording *r, struct advise_demo *demo, struct events *events,
-		       char temporary[PATH_MAX])
+		       struct output_file *out)
 {
 	const struct recorder_config config = {
 		.fd = r->fd,
@@ -181,7 +185,7 @@ static int record_into(struct advise_recording *r, struct advise_demo *demo, str
 
 	if (err)
 		return err;
-	err = name_output(r, temporary);
+	err = name_output(r, out);
 	if (!err) {
 		err = start_clock(events, r->for_ns, r->demo ? demo->nr_waves : 1);
 		if (err)
@@ -201,9 +205,9 @@ static int record_into(struct advise_recording *r, struct advise_demo *demo, str
 int advise_record(struct advise_recording *r)
 {
 	struct advise_demo demo = {.nr = 0};
-	char temporary[PATH_MAX] = "";
+	struct output_file out = {.fd = -1};
 	struct events events;
-	int err;
+	int err, close_err;
 
 	r->fd = -1;
 	r->stopped = false;
@@ -216,13 +220,14 @@ int advise_record(struct advise_recording *r)
 	if (!err && r->demo)
 		err = advise_demo_start(&demo, r->for_ns, r->reason);
 	if (!err)
-		err = open_output(r, temporary);
+		err = open_output(r, &out);
 	if (!err)
-		err = record_into(r, &demo, &events, temporary);
+		err = record_into(r, &demo, &events, &out);
 	advise_demo_stop(&demo);
 	close_events(&events);
-	if (temporary[0])
-		unlink(temporary);
+	close_err = output_file_close(&out);
+	if (!err && close_err)
+		err = fail(r, r->keep, close_err);
 	if (err && r->fd >= 0) {
 		close(r->fd);
 		r->fd = -1;

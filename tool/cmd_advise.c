@@ -15,6 +15,7 @@
 #include "replay/text.h"
 #include "tool/advise_record.h"
 #include "tool/commands.h"
+#include "tool/output_file.h"
 #include "tool/replay_args.h"
 
 #define DEFAULT_FOR_NS 10000000000ULL
@@ -36,8 +37,8 @@ static const struct option_row rows[] = {
 	{"demo", 0, OPTION_FLAG, &demo, NULL,
 	 "record VMs of our own; leaves demo.vht and advice.json here", 0, 0, NULL},
 	{"keep", 'k', OPTION_STRING, &keep, "FILE", "keep the recording in FILE", 0, 0, NULL},
-	{"output", 'o', OPTION_STRING, &output, "FILE", "also write the advice as JSON to FILE", 0,
-	 0, NULL},
+	{"output", 'o', OPTION_STRING, &output, "FILE",
+	 "also write the advice as JSON to FILE; - is --json", 0, 0, NULL},
 	{"json", 'j', OPTION_FLAG, &json, NULL, "print JSON instead of text", 0, 0, NULL},
 	{"apply", 0, OPTION_FLAG, &apply, NULL,
 	 "set what is recommended; vhalt ctl restore puts the old values back", 0, 0, NULL},
@@ -129,39 +130,24 @@ static char *json_of(const struct session *s, const struct advice *advice)
 	return text;
 }
 
-static int write_to(const char *path, const char *mode, const char *text)
-{
-	FILE *file = fopen(path, mode);
-	int err = 0;
-
-	if (!file)
-		return -errno;
-	if (fputs(text, file) < 0)
-		err = -errno;
-	if (fclose(file) && !err)
-		err = -errno;
-	return err;
-}
-
-/* Whole or not at all: an interrupted command leaves an older file alone. A device is no file. */
 static int write_output(const char *path, const char *text)
 {
-	char temporary[PATH_MAX];
-	struct stat st;
-	int err;
+	size_t bytes = strlen(text), done = 0;
+	struct output_file out;
+	int err = output_file_open(&out, path), close_err;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return write_to(path, "we", text);
-	if (snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int)getpid()) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	err = write_to(temporary, "wxe", text);
-	if (err == -EEXIST)
-		return err; /* somebody else's: neither written nor removed */
-	if (!err && rename(temporary, path))
-		err = -errno;
-	if (err)
-		unlink(temporary);
-	return err;
+	while (!err && done < bytes) {
+		ssize_t n = write(out.fd, text + done, bytes - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			err = -errno;
+	}
+	if (!err)
+		err = output_file_name(&out, NULL);
+	close_err = output_file_close(&out);
+	return err ? err : close_err;
 }
 
 static void print_text(const struct session *s, const struct advice *advice)
@@ -337,6 +323,18 @@ static int advise(struct session *s)
 	return err ? err : apply_err;
 }
 
+/* Writing the advice over the recording it came from is never meant. */
+static bool is_an_input(const struct session *s, const char *path)
+{
+	struct stat input, file;
+
+	for (size_t i = 0; !stat(path, &file) && i < s->nr_paths; i++)
+		if (!stat(s->paths[i], &input) && input.st_dev == file.st_dev &&
+		    input.st_ino == file.st_ino)
+			return true;
+	return false;
+}
+
 static int bad_usage(const char *why)
 {
 	fprintf(stderr, "vhalt advise: %s (try --help)\n", why);
@@ -354,10 +352,16 @@ int cmd_advise(int argc, char **argv)
 		return bad_usage("--demo records, it reads no file");
 	if (first < argc && (keep || for_ns != DEFAULT_FOR_NS))
 		return bad_usage("--for and --keep are for recording, not for reading a file");
-	if (apply)
-		check_apply(&session);
 	session.paths = &argv[first];
 	session.nr_paths = (size_t)(argc - first);
+	if (output && !strcmp(output, "-")) {
+		json = true;
+		output = NULL;
+	}
+	if (output && is_an_input(&session, output))
+		return bad_usage("-o names a file that is read");
+	if (apply)
+		check_apply(&session);
 	if (first == argc)
 		err = record(&session);
 	if (!err)

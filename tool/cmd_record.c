@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // vhalt record: record every halt of this host's vCPUs into a .vht file.
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 
 #include "tool/commands.h"
 #include "tool/options.h"
+#include "tool/output_file.h"
 #include "tool/record_print.h"
 #include "trace/recorder.h"
 #include "util/units.h"
@@ -33,16 +33,6 @@ struct request {
 	uint32_t pids[MAX_PIDS];
 	uint32_t nr_pids;
 	bool latency, statistics, json, verbose;
-};
-
-/*
- * The file is written under another name until the recording has really begun, so that a failed
- * start leaves an older recording of that name alone.
- */
-struct output {
-	int fd;
-	bool temporary;
-	char temporary_path[PATH_MAX];
 };
 
 static int complain(const char *what, int err)
@@ -70,59 +60,42 @@ static int parse_pid(const char *arg, void *value)
 
 /* --- the output file --- */
 
-static int open_output(const char *path, struct output *out)
+static int open_output(const char *path, struct output_file *out)
 {
-	struct stat st;
+	int err = output_file_open(out, path);
 
-	*out = (struct output){.fd = -1};
-	if (!strcmp(path, "-")) {
-		out->fd = STDOUT_FILENO;
-		if (!isatty(STDOUT_FILENO))
-			return 0;
+	if (err)
+		return complain(path, err);
+	if (out->fd == STDOUT_FILENO && isatty(STDOUT_FILENO)) {
 		fputs("vhalt record: a recording is not for a terminal: redirect it\n", stderr);
 		return -EINVAL;
 	}
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		out->fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		int n = snprintf(out->temporary_path, PATH_MAX, "%s.%d.tmp", path, (int)getpid());
-
-		if (n >= PATH_MAX)
-			return complain(path, -ENAMETOOLONG);
-		out->fd = open(out->temporary_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		out->temporary = out->fd >= 0;
-	}
-	return out->fd < 0 ? complain(path, -errno) : 0;
-}
-
-/* Gives the file its name. A recording that was there is kept as FILE.old, as perf does. */
-static int name_output(const char *path, struct output *out)
-{
-	char old[PATH_MAX];
-	struct stat st;
-
-	if (!out->temporary)
-		return 0;
-	if (!stat(path, &st) && st.st_size) {
-		if (snprintf(old, sizeof(old), "%s.old", path) >= PATH_MAX)
-			return complain(path, -ENAMETOOLONG);
-		if (rename(path, old))
-			return complain(old, -errno);
-		fprintf(stderr, "vhalt record: the earlier %s is now %s\n", path, old);
-	}
-	if (rename(out->temporary_path, path))
-		return complain(path, -errno);
-	out->temporary = false;
 	return 0;
 }
 
-static int close_output(const char *path, struct output *out)
+/* Gives the file its name. A recording that was there is kept as FILE.old, as perf does. */
+static int name_output(struct output_file *out)
 {
-	if (out->temporary)
-		unlink(out->temporary_path);
-	if (out->fd < 0 || out->fd == STDOUT_FILENO)
-		return 0;
-	return close(out->fd) ? complain(path, -errno) : 0;
+	char old[PATH_MAX];
+	struct stat st;
+	bool earlier = output_file_is_regular(out) && !stat(out->path, &st) && st.st_size;
+	int err;
+
+	if (snprintf(old, sizeof(old), "%s.old", out->path) >= PATH_MAX)
+		return complain(out->path, -ENAMETOOLONG);
+	err = output_file_name(out, old);
+	if (err)
+		return complain(out->path, err);
+	if (earlier)
+		fprintf(stderr, "vhalt record: the earlier %s is now %s\n", out->path, old);
+	return 0;
+}
+
+static int close_output(const char *path, struct output_file *out)
+{
+	int err = output_file_close(out);
+
+	return err ? complain(path, err) : 0;
 }
 
 /* --- recording --- */
@@ -233,7 +206,7 @@ static void report_libbpf(void *context, const char *text)
 	fprintf(stderr, "vhalt record: %s\n", text);
 }
 
-static int record(const struct request *r, struct output *out, struct pollfd *events,
+static int record(const struct request *r, struct output_file *out, struct pollfd *events,
 		  struct record_summary *summary)
 {
 	const struct trace_diag diag = {.report = report_libbpf};
@@ -254,7 +227,7 @@ static int record(const struct request *r, struct output *out, struct pollfd *ev
 		fprintf(stderr, "vhalt record: %s\n", error);
 		return -EIO;
 	}
-	err = name_output(r->path, out);
+	err = name_output(out);
 	if (!err) {
 		err = run(r, recorder, events, summary);
 		stop_err = recorder_stop(recorder);
@@ -272,7 +245,7 @@ static int record_to_file(const struct request *r)
 {
 	struct record_summary summary = {.path = r->path, .has_cost = r->statistics};
 	struct pollfd events[POLL_PIDS + MAX_PIDS];
-	struct output out = {.fd = -1};
+	struct output_file out = {.fd = -1};
 	int err = open_events(r, events), close_err;
 
 	if (!err)
