@@ -20,9 +20,17 @@ OPT    ?= -O2 -g
 SANITIZE := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all \
 	      -fno-omit-frame-pointer)
 
-CPPFLAGS := -D_GNU_SOURCE -Iinclude -I. -I$(BUILD)
+# libtracecmd's headers include each other without a folder.
+TRACECMD_INC := $(addprefix -isystem /usr/include/,trace-cmd tracefs traceevent)
+CPPFLAGS := -D_GNU_SOURCE -Iinclude -I. -I$(BUILD) $(TRACECMD_INC)
 CFLAGS  = -std=c11 $(OPT) $(WARN) $(SANITIZE) -pthread -MMD -MP
-LDLIBS := -lbpf -lmnl -lzstd -ljansson -lz -lelf -lm -pthread
+LDLIBS := -lbpf -lmnl -ltracecmd -ltracefs -ltraceevent -lzstd -ljansson -linih -lz -lelf -lm -pthread
+
+# MPI=1: `vhalt sim --mpi` shares its work among the ranks of mpirun (libopenmpi-dev).
+ifeq ($(MPI),1)
+CPPFLAGS += -DVHALT_MPI $(shell pkg-config --cflags-only-I ompi-c | sed 's/-I/-isystem /g')
+LDLIBS   += $(shell pkg-config --libs ompi-c)
+endif
 
 # The core is compiled the way the kernel modules compile it: freestanding, no floating point.
 CORE_CFLAGS := -ffreestanding -fno-builtin
@@ -30,14 +38,14 @@ ifneq ($(filter 1,$(SAN)),1)
 CORE_CFLAGS += -mgeneral-regs-only
 endif
 
-COMPONENTS := util core lib trace replay suite vmm ctl
+COMPONENTS := util core lib trace stats diagnose replay suite sim vmm ctl measure
 SRC     := $(filter-out %.bpf.c,$(foreach c,$(COMPONENTS),$(wildcard $(c)/*.c)))
 TOOLSRC := $(wildcard tool/*.c)
 OBJ     := $(SRC:%.c=$(BUILD)/%.o)
 TOOLOBJ := $(TOOLSRC:%.c=$(BUILD)/%.o)
 LIB     := $(BUILD)/libvhalt-parts.a
 
-.PHONY: all run check check-vm bench bench-programs unit clean help deps fuzz
+.PHONY: all run check check-vm bench bench-guest bench-programs unit clean help deps fuzz
 all: $(BUILD)/vhalt
 
 help:
@@ -48,6 +56,8 @@ help:
 	  'make check-vm  the host module on emulated stock kernels, all cases in full (about 15 minutes)' \
 	  'make unit     the unit tests alone' \
 	  'make bench    the benchmarks, JSON on stdout' \
+	  'make bench-guest  context switches of a guest against the bound of its polling, emulated' \
+	  'make install  the tool, libvhalt, its headers and the manuals; DESTDIR=, PREFIX=/usr/local' \
 	  'make clean    remove $(BUILD)'
 
 deps:
@@ -92,6 +102,9 @@ $(BUILD)/bench/recorder_bench: $(BUILD)/bench/recorder_peer.skel.h
 # --- guests of the micro-VMM: flat images, embedded ---------------------------------------------
 -include vmm/guests/guests.mk
 
+# --- libvhalt, and make install ------------------------------------------------------------------
+-include lib/libvhalt.mk
+
 # --- tests --------------------------------------------------------------------------------------
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 $(BUILD)/tests/%: tests/unit/%.c $(LIB)
@@ -108,12 +121,22 @@ $(BUILD)/fuzz/seeds: tests/fuzz/seeds.c $(LIB)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDLIBS)
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(SRC)
+# What reads foreign bytes, instrumented once for all targets.
+FUZZ_FLAGS := -std=c11 -O1 -g $(WARN) -fno-sanitize-recover=all -pthread -MMD -MP
+FUZZ_SRC := $(wildcard util/*.c core/*.c stats/*.c diagnose/*.c) trace/recorder_names.c \
+	    $(foreach part,vht ns reader diag text event tracedat,$(wildcard trace/$(part)*.c))
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o)
+$(BUILD)/fuzz/obj/%.o: %.c
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -c -o $@ $<
+$(BUILD)/fuzz/parts.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/parts.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS) -std=c11 -O1 -g $(WARN) -fsanitize=fuzzer$(comma)address$(comma)undefined \
-	  -fno-sanitize-recover=all -pthread -o $@ $< \
-	  $(wildcard util/*.c core/*.c trace/vht*.c trace/ns*.c trace/reader*.c trace/diag*.c) -lzstd -ljansson -lz
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer$(comma)address$(comma)undefined -o $@ $^ \
+	  -ltracecmd -ltracefs -ltraceevent -lzstd -ljansson -lz
 
 # --- benchmarks ---------------------------------------------------------------------------------
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*_bench.c))
@@ -135,10 +158,14 @@ check-vm: all
 	$(Q)scripts/deps check
 	$(Q)BUILD=$(BUILD) tests/vm/kmod/run full
 
+bench-guest:
+	$(Q)scripts/deps check
+	$(Q)BUILD=$(BUILD) tests/vm/guest/run bench
+
 bench: all
 	$(Q)bench/run $(BUILD)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(TOOLOBJ:.o=.d)
+-include $(OBJ:.o=.d) $(TOOLOBJ:.o=.d) $(FUZZ_OBJ:.o=.d)
