@@ -68,45 +68,6 @@ static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 	return numbers > others || (numbers == others && !others_first);
 }
 
-/*
- * The next line, without its newline; it is consumed. NULL at the end of the file. A line that is
- * too long is given cut to LINE_BYTES + 1.
- */
-static const char *next_line(struct reader_input *input, size_t *nr)
-{
-	const uint8_t *line, *newline;
-	size_t view = reader_input_fill(input, 1);
-	bool wide;
-
-	if (!view)
-		return NULL;
-	newline = memchr(reader_input_view(input), '\n', view);
-	if (!newline)
-		view = reader_input_fill(input, LINE_BYTES + 1);
-	line = reader_input_view(input);
-	newline = memchr(line, '\n', view);
-	*nr = newline ? (size_t)(newline - line) : view;
-	wide = *nr > LINE_BYTES;
-	*nr = wide ? LINE_BYTES + 1 : *nr;
-	reader_input_consume(input, wide ? LINE_BYTES + 1 : *nr + !!newline);
-	return (const char *)line;
-}
-
-/* Steps behind the newline of a line whose beginning was consumed. */
-static void skip_line(struct reader_input *input)
-{
-	size_t view;
-
-	while ((view = reader_input_fill(input, 1))) {
-		const uint8_t *begin = reader_input_view(input);
-		const uint8_t *newline = memchr(begin, '\n', view);
-
-		reader_input_consume(input, newline ? (size_t)(newline - begin) + 1 : view);
-		if (newline)
-			return;
-	}
-}
-
 static void leave_out(struct trace_reader *reader, const char *value, const char *why)
 {
 	struct ns_reader *r = reader->state;
@@ -169,11 +130,11 @@ static ssize_t next(struct trace_reader *reader, const struct trace_halt **halts
 	struct ns_line line;
 
 	*halts = r->halts;
-	while (used < BATCH && (text = next_line(&reader->input, &nr))) {
+	while (used < BATCH &&
+	       (text = reader_input_line(&reader->input, LINE_BYTES, &nr, NULL))) {
 		r->line++;
 		if (nr > LINE_BYTES) {
 			leave_out(reader, "", "line longer than 4096 bytes");
-			skip_line(&reader->input);
 			continue;
 		}
 		switch (ns_line_parse(&line, text, nr)) {

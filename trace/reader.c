@@ -16,6 +16,8 @@
 /* The first whose probe says yes is taken: strict probes before lenient ones. */
 static const struct trace_format *const formats[] = {
 	&trace_format_vht,
+	&trace_format_tracedat,
+	&trace_format_text,
 	&trace_format_ns,
 };
 
@@ -55,6 +57,33 @@ static void describe(const uint8_t *bytes, size_t nr, char text[80])
 		used += (size_t)snprintf(text + used, 80 - used, " %02x", bytes[i]);
 }
 
+/* What to do with files that are no recordings, but may have one in them. */
+static const struct hint {
+	const char *magic, *advice;
+} hints[] = {
+	{"PERFILE2", "a perf.data: hand over what perf script prints"},
+	{"\x1f\x8b", "compressed: hand over what gzip -dc prints"},
+	{"\xfd" "7zXZ", "compressed: hand over what xz -dc prints"},
+	{"\x28\xb5\x2f\xfd", "compressed: hand over what zstd -dc prints"},
+	{"BZh", "compressed: hand over what bzip2 -dc prints"},
+};
+
+static bool report_hint(struct trace_reader *reader)
+{
+	const struct reader_input *input = &reader->input;
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		size_t nr = strlen(hints[i].magic);
+
+		if (input->end - input->begin < nr ||
+		    memcmp(reader_input_view(input), hints[i].magic, nr))
+			continue;
+		trace_diag_file(&reader->diag, input->name, "%s", hints[i].advice);
+		return true;
+	}
+	return false;
+}
+
 static int report_unknown(struct trace_reader *reader)
 {
 	const struct reader_input *input = &reader->input;
@@ -65,6 +94,8 @@ static int report_unknown(struct trace_reader *reader)
 		trace_diag_file(&reader->diag, input->name, "empty: no recording in it");
 		return -EPROTO;
 	}
+	if (report_hint(reader))
+		return -EPROTO;
 	describe(reader_input_view(input), input->end - input->begin, begin);
 	for (int i = 0; i < NR_FORMATS && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s (%s)",
@@ -80,7 +111,8 @@ static int recognise(struct trace_reader *reader)
 	struct reader_input *input = &reader->input;
 
 	for (size_t seen = 0, nr;; seen = nr) {
-		nr = reader_input_fill(input, seen + 1);
+		/* Little by little at first, for pipes; then not again and again all of it. */
+		nr = reader_input_fill(input, seen < READER_PROBE_OFTEN ? seen + 1 : seen * 2);
 		if (input->error) {
 			trace_diag_offset(&reader->diag, input->name, nr, "read: %s",
 					  strerror(-input->error));
@@ -164,6 +196,16 @@ ssize_t trace_reader_next(struct trace_reader *reader, const struct trace_halt *
 const struct trace_info *trace_reader_info(const struct trace_reader *reader)
 {
 	return &reader->info;
+}
+
+const struct trace_events *trace_reader_events(const struct trace_reader *reader)
+{
+	return reader->events;
+}
+
+void trace_reader_watch(struct trace_reader *reader, const struct trace_event_watch *watch)
+{
+	reader->watch = *watch;
 }
 
 const char *trace_reader_format(const struct trace_reader *reader)

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "trace/diag.h"
+#include "trace/event.h"
 #include "trace/halt.h"
 
 struct trace_reader;
@@ -37,6 +38,7 @@ int trace_reader_open(struct trace_reader **reader, const char *path,
  * values
  * ("ns") has one vCPU whose halts were met by polling: not TRACE_HALT_WAITED, halt_ns = T, and
  * latency_ns and window_ns unknown; start_ns adds up T and run times, and duration_ns is their sum.
+ * In an event trace start_ns is on the trace's own clock, so that a halt can be found in it.
  *
  * Return: number of halts, 0 at the end, -EIO when reading failed, -ENOMEM, -ENODATA at the end of
  * a file in which nothing sound was found (reported).
@@ -51,7 +53,25 @@ ssize_t trace_reader_next(struct trace_reader *reader, const struct trace_halt *
  */
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 
-/** trace_reader_format - the name of the recognised format: "vht", "ns". */
+/**
+ * trace_reader_events - what an event trace holds beside its halts: what `vhalt inspect` tells.
+ *
+ * Owned by the reader, valid until close; grows in trace_reader_next() and is complete when that
+ * has given 0 or -ENODATA: a trace that holds no halts is recognised all the same, says by its
+ * finding why, and this tells what it does hold. NULL for formats that are no event traces.
+ */
+const struct trace_events *trace_reader_events(const struct trace_reader *reader);
+
+/**
+ * trace_reader_watch - see every event of an event trace but those of kind TRACE_EVENT_OTHER.
+ * @watch:  copied; its function is called within trace_reader_next(), in the order of time as far
+ *          as the reader could restore it
+ *
+ * Call before the first trace_reader_next(). Without effect for formats that are no event traces.
+ */
+void trace_reader_watch(struct trace_reader *reader, const struct trace_event_watch *watch);
+
+/** trace_reader_format - the name of the recognised format: "vht", "trace.dat", "text", "ns". */
 const char *trace_reader_format(const struct trace_reader *reader);
 
 /** trace_reader_close - close; NULL is allowed. */

@@ -13,8 +13,10 @@
 enum {
 	/* Bytes a format may have in view at a time; a frame of .vht fits. */
 	READER_VIEW_MAX = (2 << 20) + (1 << 18),
-	/* Bytes of the beginning that must do to recognise a format. */
-	READER_PROBE_BYTES = 1 << 16,
+	/* Bytes of the beginning that must do to recognise a format: a kernel log may be long. */
+	READER_PROBE_BYTES = 1 << 20,
+	/* Up to here the beginning is looked at whenever there is more of it. */
+	READER_PROBE_OFTEN = 1 << 16,
 };
 
 /** Input that can be looked at before it is consumed. Works on pipes: never seeks. */
@@ -26,6 +28,7 @@ struct reader_input {
 	size_t begin, end; /* of what is in view, in @data */
 	uint64_t offset;   /* in the file, of @begin */
 	bool eof;
+	bool midline; /* the rest of a line that was too long is still to be stepped over */
 	int error; /* 0, -errno of read() or -ENOMEM; then @eof is set too */
 };
 
@@ -50,6 +53,17 @@ static inline void reader_input_consume(struct reader_input *input, size_t nr)
 	input->offset += nr;
 }
 
+/**
+ * reader_input_line - the next line of a text, without its newline; consumed, valid until the next
+ * call on @input.
+ * @limit: a longer line is given cut to @limit + 1 bytes; the next call steps over its rest
+ * @nr:    receives its length
+ * @whole: receives whether a newline ended it: false for a last line without one; may be NULL
+ *
+ * Return: the line, NULL at the end of the file or after an error.
+ */
+const char *reader_input_line(struct reader_input *input, size_t limit, size_t *nr, bool *whole);
+
 /** A file format. */
 struct trace_format {
 	const char *name;
@@ -67,12 +81,15 @@ struct trace_format {
 	void (*close)(struct trace_reader *reader);
 };
 
-extern const struct trace_format trace_format_vht, trace_format_ns;
+extern const struct trace_format trace_format_vht, trace_format_tracedat, trace_format_text,
+	trace_format_ns;
 
 struct trace_reader {
 	struct reader_input input;
 	const struct trace_format *format;
 	struct trace_info info;
+	struct trace_event_watch watch;
+	const struct trace_events *events; /* set by formats that are event traces */
 	void *state;		/* the format's own */
 	struct trace_diag diag; /* where formats report; passes on the first READER_REPORTS_MAX */
 	const struct trace_diag *outer; /* the caller's */

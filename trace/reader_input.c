@@ -62,3 +62,41 @@ size_t reader_input_fill(struct reader_input *input, size_t wanted)
 	}
 	return input->end - input->begin;
 }
+
+/* Steps behind the newline of a line whose beginning was consumed. */
+static void skip_line(struct reader_input *input)
+{
+	size_t view;
+
+	while (input->midline && (view = reader_input_fill(input, 1))) {
+		const uint8_t *begin = reader_input_view(input);
+		const uint8_t *newline = memchr(begin, '\n', view);
+
+		reader_input_consume(input, newline ? (size_t)(newline - begin) + 1 : view);
+		input->midline = !newline;
+	}
+}
+
+const char *reader_input_line(struct reader_input *input, size_t limit, size_t *nr, bool *whole)
+{
+	const uint8_t *line, *newline;
+	size_t view;
+
+	skip_line(input);
+	view = reader_input_fill(input, 1);
+	if (!view)
+		return NULL;
+	newline = memchr(reader_input_view(input), '\n', view);
+	if (!newline)
+		view = reader_input_fill(input, limit + 1);
+	line = reader_input_view(input);
+	newline = memchr(line, '\n', view);
+	*nr = newline ? (size_t)(newline - line) : view;
+	input->midline = *nr > limit;
+	if (input->midline)
+		*nr = limit + 1;
+	if (whole)
+		*whole = newline;
+	reader_input_consume(input, *nr + (newline && !input->midline));
+	return (const char *)line;
+}

@@ -2,16 +2,18 @@
 // Writes the inputs that fuzzing starts from: small sound files of every kind the readers know.
 
 /*
- * Usage: seeds TARGET FOLDER       TARGET is fuzz_vht, fuzz_ns or fuzz_reader
+ * Usage: seeds TARGET FOLDER       TARGET is a fuzz target's name; those without seeds get none
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include "tests/unit/tracedat_maker.h"
 #include "trace/vht.h"
 #include "trace/vht_bytes.h"
 #include "trace/vht_frame.h"
@@ -21,6 +23,36 @@ static const char *const lists[] = {
 	"# T run deadline\n1000 10 -\n\n2000 20 5000\n3000\n",
 	"1000 10\r\n-5\r\n1.5 2\r\n7 8 9 10\r\n",
 	"9223372036854775807\n9223372036854775807\n1\n99999999999999999999\n",
+};
+
+/* The first byte chooses what fuzz_text makes of the rest; for fuzz_reader it is left out. */
+static const char *const traces[] = {
+	"0# tracer: nop\n  CPU 0/KVM-41  [001] d..1.  12.000345: kvm_vcpu_wakeup: wait time 9 ns, "
+	"polling valid\nCPU:1 [LOST 7 EVENTS]\n  x-42  [000] .... 12.000350: kvm_halt_poll_ns: "
+	"vcpu 0: halt_poll_ns 10000 (grow 0)\n",
+	"0> qemu 83/84 [090] 10892345.982869:\n> kvm:kvm_exit: reason HLT rip 0x1 info 0 0\n",
+	"0[  10.834143] x-70  1dNh3. 9211us : kvm_vcpu_wakeup: poll time 45 ns\n",
+	"0cpus=2\n a b-5 [000] 1.5: kvm_exit:   vcpu 0 reason HLT rip 0x1 info1 0x0\n"
+	" a b-5 [000] 1.6: kvm_userspace_exit:   reason KVM_EXIT_HLT (5)\n"
+	"CPU 1 [9 EVENTS DROPPED]\n",
+	"0 c-1 [000] d... 1.7: sched_waking: comm=a b pid=5 prio=120 target_cpu=001\n"
+	" ... kvm:kvm_halt_poll_ns: vcpu 0: halt_poll_ns -1 (shrink 10000)\n"
+	"5: kvm_vcpu_wakeup: ns=5 waited=1 valid=0\n",
+	"1abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz",
+};
+
+/* The first byte has fuzz_stats take the rest as it is. */
+static const char *const statistics[] = {
+	"5kvm statistics - summary\n\n Event            Total %Total CurAvg/s\n"
+	" kvm_exit          100   50.0       4\n  kvm_exit(HLT)     90   90.0\n Total  200   8\n",
+	"5timestamp,halt_exits,halt_wakeup\n2021-03-04 12:34:56,1,2\n2021-03-04 12:34:57,3,4\n",
+	"5Analyze events for pid(s) 6, all VCPUs:\n\n VM-EXIT Samples Samples% Time% Min Time Max Time "
+	"Avg time\n hlt 4 9.00% 8.00% 0.32us 9.58us 2.19us ( +- 5.93% )\nTotal Samples:4, Total "
+	"events handled time:9.92us.\n",
+	"5==> /sys/module/kvm/parameters/halt_poll_ns <==\n200000\n\n/sys/kernel/debug/kvm/1-2/"
+	"halt_exits:5\nhalt_poll_fail_hist: 0 1 2\noptions kvm halt_poll_ns=4\nCONFIG_HZ=1000\n",
+	"5{\"name\": \"halt_exits\", \"value\": [1, 2]}\nname: kvm_vcpu_wakeup\nID: 4\n"
+	"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n",
 };
 
 static int create(const char *folder, const char *name, int number)
@@ -45,6 +77,66 @@ static int write_lists(const char *folder)
 		err = fd < 0 || write(fd, lists[i], strlen(lists[i])) != (ssize_t)strlen(lists[i]);
 		close(fd);
 	}
+	return err;
+}
+
+static int write_statistics(const char *folder)
+{
+	int err = 0;
+
+	for (int i = 0; i < (int)(sizeof(statistics) / sizeof(statistics[0])) && !err; i++) {
+		int fd = create(folder, "statistics", i);
+		size_t nr = strlen(statistics[i]);
+
+		err = fd < 0 || write(fd, statistics[i], nr) != (ssize_t)nr;
+		close(fd);
+	}
+	return err;
+}
+
+static int write_traces(const char *folder, size_t skip)
+{
+	int err = 0;
+
+	for (int i = 0; i < (int)(sizeof(traces) / sizeof(traces[0])) && !err; i++) {
+		int fd = create(folder, "trace", i);
+		size_t nr = strlen(traces[i] + skip);
+
+		err = fd < 0 || write(fd, traces[i] + skip, nr) != (ssize_t)nr;
+		close(fd);
+	}
+	return err;
+}
+
+/* A whole trace.dat; for fuzz_tracedat a page's content and changes to a file of its own. */
+static int write_tracedat(const char *folder, bool whole)
+{
+	static const struct made_name names[] = {{5, "CPU 0/KVM"}, {0, NULL}};
+	static const struct made_event events[] = {
+		{.time_ns = 900, .kind = TRACE_EVENT_WINDOW, .tid = 5, .new_ns = 10000},
+		{.time_ns = 1000, .kind = TRACE_EVENT_WAKEUP, .tid = 5, .ns = 500, .flags = 1},
+	};
+	struct tracedat_page page = {.used = 0};
+	int fd = create(folder, "tracedat", 0), err;
+	uint8_t record[64];
+	struct made m = {0};
+
+	if (whole) {
+		made_tracedat(&m, events, 2, names, 1);
+	} else {
+		made_bytes(&m, "\1", 1);
+		for (int i = 0; i < 2; i++) {
+			uint32_t nr = (uint32_t)tracedat_record(record, &events[i]);
+
+			nr = nr / 4;
+			tracedat_put(&page, &nr, 4);
+			tracedat_put(&page, record, nr * 4);
+		}
+		made_bytes(&m, page.data, page.used);
+	}
+	err = fd < 0 || write(fd, m.data, m.nr) != (ssize_t)m.nr;
+	close(fd);
+	free(m.data);
 	return err;
 }
 
@@ -144,13 +236,24 @@ static int write_recordings(const char *folder)
 
 int main(int argc, char **argv)
 {
-	bool vht, ns;
+	const char *target;
+	bool all;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: seeds TARGET FOLDER\n");
 		return 2;
 	}
-	vht = !strcmp(argv[1], "fuzz_vht") || !strcmp(argv[1], "fuzz_reader");
-	ns = !strcmp(argv[1], "fuzz_ns") || !strcmp(argv[1], "fuzz_reader");
-	return (vht && write_recordings(argv[2])) || (ns && write_lists(argv[2]));
+	target = argv[1];
+	all = !strcmp(target, "fuzz_reader");
+	if ((all || !strcmp(target, "fuzz_vht")) && write_recordings(argv[2]))
+		return 1;
+	if ((all || !strcmp(target, "fuzz_ns")) && write_lists(argv[2]))
+		return 1;
+	if ((all || !strcmp(target, "fuzz_text")) && write_traces(argv[2], all))
+		return 1;
+	if (!strcmp(target, "fuzz_stats") && write_statistics(argv[2]))
+		return 1;
+	if ((all || !strcmp(target, "fuzz_tracedat")) && write_tracedat(argv[2], all))
+		return 1;
+	return 0;
 }

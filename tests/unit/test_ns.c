@@ -248,7 +248,7 @@ static void test_other_text(void **state)
 		"hello\n",
 		"hello\n1000\n",
 		"==> halt_poll_ns <==\n200000\n\n==> halt_poll_ns_grow <==\n2\n",
-		"87162647182125: kvm_halt_poll_ns: vcpu 0: halt_poll_ns 0 (shrink 10000)\n",
+		"87162647182125: halt_poll_ns 0 (shrink 10000)\n",
 		"1000\nfoo\nbar\n",
 		"1000 \0 200\n",
 	};

@@ -74,6 +74,52 @@ static void test_unknown_content(void **state)
 	}
 }
 
+/* What is no recording, but may hold one. */
+static void test_containers(void **state)
+{
+	static const struct {
+		const char *bytes, *report;
+	} rows[] = {
+		{"PERFILE2h\x01\x02", "file: a perf.data: hand over what perf script prints\n"},
+		{"\x1f\x8b\x08\x01", "file: compressed: hand over what gzip -dc prints\n"},
+		{"\xfd" "7zXZ\x01", "file: compressed: hand over what xz -dc prints\n"},
+		{"\x28\xb5\x2f\xfd\x01", "file: compressed: hand over what zstd -dc prints\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct reading *r = read_bytes(rows[i].bytes, strlen(rows[i].bytes));
+
+		assert_int_equal(r->open_error, -EPROTO);
+		assert_string_equal(r->text, rows[i].report);
+		reading_free(r);
+	}
+}
+
+/* A trace is found behind a long log; what comes before it is counted, not guessed at. */
+static void test_late_trace(void **state)
+{
+	static const char line[] = "[    1.500000] pci 0000:00:1f.0: a line of a long log\n";
+	static const char event[] = "[    9.5] v-41  1d..2. 900us : kvm_vcpu_wakeup: wait time 5 ns\n";
+	enum { LINES = 8000 };
+	char *text = malloc(LINES * sizeof(line) + sizeof(event));
+	struct reading *r;
+	size_t nr = 0;
+
+	(void)state;
+	assert_non_null(text);
+	for (int i = 0; i < LINES; i++, nr += sizeof(line) - 1)
+		memcpy(text + nr, line, sizeof(line));
+	memcpy(text + nr, event, sizeof(event));
+	r = read_bytes(text, nr + sizeof(event) - 1);
+	assert_int_equal(r->open_error, 0);
+	assert_string_equal(r->format, "text");
+	assert_int_equal(r->nr, 1);
+	assert_int_equal(r->halts[0].halt_ns, 5);
+	reading_free(r);
+	free(text);
+}
+
 /* The magic, and junk behind it: recognised, and nothing found. */
 static void test_magic_alone(void **state)
 {
@@ -236,6 +282,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_cannot_be_opened),
 		cmocka_unit_test(test_unknown_content),
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_late_trace),
 		cmocka_unit_test(test_magic_alone),
 		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_read_error),

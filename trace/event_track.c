@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// From the events of another tool's trace to halts: who halted, under which window, after what.
+#include "trace/event_track.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/event_order.h"
+#include "trace/event_say.h"
+#include "trace/event_threads.h"
+
+enum {
+	BATCH = 4096,
+	LOSS_CPUS = 1024, /* CPUs whose last event is remembered */
+	EARLY = 1024,	  /* threads woken before they were known as vCPUs: remembered by id */
+	/* Of a LOST event: what is missing began here, and ends at the next one without it. */
+	LOSS_BEGINS = 1 << 30,
+};
+
+struct event_track {
+	struct trace_reader *reader;
+	struct trace_events events;
+	struct event_threads threads;
+	struct trace_halt halts[BATCH], grouped[BATCH];
+	size_t nr_halts;
+	uint64_t total_halts;
+	uint64_t epoch;	   /* counts losses */
+	uint64_t begin_ns; /* of the earliest halt or event */
+	/* A loss that was told and comes before the next event. */
+	struct trace_event lost;
+	bool has_lost;
+	uint32_t losing; /* CPUs that lose events at the place reached */
+	struct early_waking {
+		uint64_t time_ns, epoch;
+		uint32_t tid;
+	} early[EARLY];
+	uint64_t cpu_ns[LOSS_CPUS]; /* 1 + time of the last event of each CPU; 0: none yet */
+	struct event_order order;
+};
+
+struct event_track *event_track_create(struct trace_reader *reader)
+{
+	struct event_track *track = calloc(1, sizeof(*track));
+
+	if (!track)
+		return NULL;
+	track->reader = reader;
+	track->begin_ns = UINT64_MAX;
+	track->events.first_ns = track->events.last_ns = VHALT_UNKNOWN_NS;
+	event_threads_init(&track->threads, &reader->info);
+	reader->events = &track->events;
+	return track;
+}
+
+struct trace_events *event_track_events(struct event_track *track)
+{
+	return &track->events;
+}
+
+/*
+ * The window in force during a halt. A decision says from which window it started: that one held.
+ * Else it is what the last decision left, capped where a ceiling was learnt.
+ */
+static uint32_t window_in_force(const struct event_thread *thread)
+{
+	if (thread->decided)
+		return thread->decision.old_ns;
+	return thread->window_ns < thread->ceiling_ns ? thread->window_ns : thread->ceiling_ns;
+}
+
+/* The kernel caps a window when a halt begins, so a decision below the last one's shows the cap. */
+static void learn_window(struct event_thread *thread)
+{
+	uint32_t old_ns = thread->decision.old_ns;
+
+	if (!thread->decided)
+		return;
+	if (thread->window_ns != TRACE_UNKNOWN_U32 && old_ns < thread->window_ns)
+		thread->ceiling_ns = old_ns;
+	else if (thread->ceiling_ns != TRACE_UNKNOWN_U32 && old_ns > thread->ceiling_ns)
+		thread->ceiling_ns = TRACE_UNKNOWN_U32;
+	thread->window_ns = thread->decision.new_ns;
+}
+
+static uint32_t halt_flags(const struct event_thread *thread, const struct trace_event *e, bool gap)
+{
+	uint32_t flags = gap ? TRACE_HALT_GAP : 0;
+
+	if (e->flags & TRACE_EVENT_WAITED)
+		flags |= TRACE_HALT_WAITED;
+	if (e->flags & TRACE_EVENT_INVALID)
+		flags |= TRACE_HALT_INVALID;
+	if (thread->decided)
+		flags |= TRACE_HALT_WINDOW |
+			 (thread->decision.flags & TRACE_EVENT_GROW ? TRACE_HALT_GROW : 0);
+	return flags;
+}
+
+/* Time from the wake event to the end of the halt, if the trace shows it and it is within. */
+static uint32_t take_latency(struct event_thread *thread, const struct trace_event *e)
+{
+	uint64_t latency_ns = e->time_ns - thread->waking_ns;
+	bool known = thread->waking_ns != VHALT_UNKNOWN_NS && e->time_ns != VHALT_UNKNOWN_NS &&
+		     e->flags & TRACE_EVENT_WAITED && latency_ns <= e->ns &&
+		     latency_ns < TRACE_UNKNOWN_U32;
+
+	thread->waking_ns = VHALT_UNKNOWN_NS;
+	return known ? (uint32_t)latency_ns : TRACE_UNKNOWN_U32;
+}
+
+/*
+ * When the halt began, and how long the vCPU ran before it. Clocks of whole microseconds make
+ * halts seem to overlap by as much; more is a clock that does not measure time, or the same events
+ * twice, and then nothing is known of the run time.
+ */
+static void place_halt(struct event_track *track, struct event_thread *thread,
+		       const struct trace_event *e, bool carries_over, struct trace_halt *halt)
+{
+	enum { OVERLAP_NS = 2000 };
+	uint64_t time_ns = e->time_ns, end_ns = thread->end_ns;
+
+	if (time_ns == VHALT_UNKNOWN_NS) {
+		halt->start_ns = end_ns;
+	} else {
+		halt->start_ns = time_ns > e->ns ? time_ns - e->ns : 0;
+		if (halt->start_ns < end_ns && thread->halted) {
+			bool much = end_ns - halt->start_ns > OVERLAP_NS;
+
+			track->events.overlaps += much;
+			carries_over &= !much;
+			halt->start_ns = end_ns;
+		}
+		if (carries_over && thread->timed)
+			halt->run_ns = halt->start_ns - end_ns;
+	}
+	if (__builtin_add_overflow(halt->start_ns, e->ns, &thread->end_ns))
+		thread->end_ns = halt->start_ns = INT64_MAX;
+	thread->timed = time_ns != VHALT_UNKNOWN_NS;
+	if (halt->start_ns < track->begin_ns)
+		track->begin_ns = halt->start_ns;
+}
+
+static int on_wakeup(struct event_track *track, struct event_thread *thread,
+		     const struct trace_event *e)
+{
+	struct trace_halt *halt = &track->halts[track->nr_halts];
+	bool gap = thread->gap;
+	int err = event_threads_make_vcpu(&track->threads, thread);
+
+	if (err)
+		return err;
+	*halt = (struct trace_halt){
+		.halt_ns = e->ns,
+		.run_ns = VHALT_UNKNOWN_NS,
+		.deadline_ns = VHALT_NO_DEADLINE_NS,
+		.latency_ns = take_latency(thread, e),
+		.window_ns = window_in_force(thread),
+		.old_ns = thread->decided ? thread->decision.old_ns : 0,
+		.new_ns = thread->decided ? thread->decision.new_ns : 0,
+		.vcpu = thread->vcpu,
+		.flags = halt_flags(thread, e, gap),
+	};
+	place_halt(track, thread, e, thread->halted && !gap, halt);
+	learn_window(thread);
+	track->reader->info.has_latency |= halt->latency_ns != TRACE_UNKNOWN_U32;
+	thread->halted = true;
+	thread->decided = thread->hlt = thread->gap = false;
+	track->nr_halts++;
+	track->total_halts++;
+	return 0;
+}
+
+/*
+ * What was under way on @thread when events were lost is unknown. Done when the thread is next met,
+ * for a hostile trace has many threads and many losses; @e: what it is met by.
+ */
+static void forget(struct event_track *track, struct event_thread *thread,
+		   const struct trace_event *e)
+{
+	if (thread->epoch == track->epoch)
+		return;
+	/* A wake-up tells its halt's whole length, whatever was lost meanwhile. */
+	track->events.unknown_halts += thread->hlt && (!e || e->kind != TRACE_EVENT_WAKEUP);
+	thread->epoch = track->epoch;
+	thread->gap = true;
+	thread->hlt = thread->decided = false;
+	thread->window_ns = TRACE_UNKNOWN_U32;
+	thread->waking_ns = VHALT_UNKNOWN_NS;
+}
+
+/* Any thread may be woken; which of them are vCPUs shows later, with their first halt. */
+static void on_waking(struct event_track *track, const struct trace_event *e)
+{
+	struct event_thread *thread = event_threads_known(&track->threads, e->tid);
+
+	if (!thread) {
+		track->early[e->tid % EARLY] = (struct early_waking){e->time_ns, track->epoch,
+								     e->tid};
+		return;
+	}
+	forget(track, thread, e);
+	thread->waking_ns = e->time_ns;
+}
+
+/*
+ * A trace tells a loss of one CPU before the next event of it, so the missing ones lie between
+ * that and the last one before. What other CPUs traced in the meantime is there, but a thread may
+ * have been on the losing one in between: nothing carries over from any event to the next.
+ */
+static void on_lost(struct event_track *track, const struct trace_event *e)
+{
+	if (e->flags & LOSS_BEGINS)
+		track->losing++;
+	else if (track->losing)
+		track->losing--;
+}
+
+/* A thread that was woken before it was known. */
+static void recall_waking(const struct event_track *track, struct event_thread *thread)
+{
+	const struct early_waking *early = &track->early[thread->tid % EARLY];
+
+	if (!thread->halted && thread->waking_ns == VHALT_UNKNOWN_NS && early->tid == thread->tid &&
+	    early->epoch == track->epoch)
+		thread->waking_ns = early->time_ns;
+}
+
+/* The next event, in order. */
+static int see(struct event_track *track, const struct trace_event *e)
+{
+	struct event_thread *thread = NULL;
+	int err;
+
+	if (track->reader->watch.see && !(e->flags & LOSS_BEGINS))
+		track->reader->watch.see(track->reader->watch.context, e);
+	track->epoch += track->losing || e->kind == TRACE_EVENT_LOST;
+	if (e->kind == TRACE_EVENT_LOST)
+		on_lost(track, e);
+	if (e->kind == TRACE_EVENT_WAKING)
+		on_waking(track, e);
+	if (e->kind >= TRACE_EVENT_WAKING)
+		return 0;
+	if (e->tid == TRACE_UNKNOWN_U32) {
+		track->events.nameless++;
+		return 0;
+	}
+	err = event_threads_find(&track->threads, e, track->epoch, &thread);
+	if (err || !thread)
+		return err;
+	forget(track, thread, e);
+	recall_waking(track, thread);
+	switch (e->kind) {
+	case TRACE_EVENT_WAKEUP: return on_wakeup(track, thread, e);
+	case TRACE_EVENT_WINDOW:
+		thread->decision = *e;
+		thread->decided = true;
+		break;
+	case TRACE_EVENT_HLT: thread->hlt = true; break;
+	default: thread->hlt = false; break;
+	}
+	return 0;
+}
+
+static void count(struct event_track *track, const struct trace_event *e)
+{
+	struct trace_events *events = &track->events;
+
+	events->count[e->kind]++;
+	if (e->time_ns == VHALT_UNKNOWN_NS)
+		return;
+	if (events->first_ns == VHALT_UNKNOWN_NS || e->time_ns < events->first_ns)
+		events->first_ns = e->time_ns;
+	if (events->last_ns == VHALT_UNKNOWN_NS || e->time_ns > events->last_ns)
+		events->last_ns = e->time_ns;
+}
+
+/* Puts @e in its place; what is the earliest of all is then seen. */
+static int put(struct event_track *track, const struct trace_event *e)
+{
+	if (!event_order_put(&track->order, e)) {
+		/* It may have been any thread's: a loss, where it should have been. */
+		track->events.too_late++;
+		track->epoch++;
+		return 0;
+	}
+	track->events.out_of_order += track->order.moved && e->kind != TRACE_EVENT_LOST;
+	return event_order_full(&track->order) ? see(track, event_order_take(&track->order)) : 0;
+}
+
+/* Puts the beginning of a loss of CPU @cpu behind its last event, as far back as the order goes. */
+static int begin_loss(struct event_track *track, uint32_t cpu)
+{
+	struct trace_event begin = track->lost;
+
+	if (cpu >= LOSS_CPUS || !track->cpu_ns[cpu])
+		return 0;
+	begin.flags |= LOSS_BEGINS;
+	begin.time_ns = track->cpu_ns[cpu] - 1;
+	if (begin.time_ns < track->order.taken_ns)
+		begin.time_ns = track->order.taken_ns;
+	return put(track, &begin);
+}
+
+/* A loss is told before the event that follows it, and ends just before it in time. */
+static int note_loss(struct event_track *track, const struct trace_event *e)
+{
+	struct trace_events *events = &track->events;
+
+	events->lost += e->ns;
+	events->lost_uncounted += !e->ns;
+	if (!events->lost_place)
+		events->lost_place = e->place;
+	events->count[TRACE_EVENT_LOST]++;
+	track->reader->info.lost += e->ns ? e->ns : 1;
+	/* One loss behind another is one: the first has begun it. */
+	if (track->has_lost)
+		return 0;
+	track->lost = *e;
+	track->has_lost = true;
+	return begin_loss(track, e->cpu);
+}
+
+/* Puts the end of the loss that was told, at @time_ns. */
+static int end_loss(struct event_track *track, uint64_t time_ns)
+{
+	if (!track->has_lost)
+		return 0;
+	track->has_lost = false;
+	track->lost.time_ns = time_ns;
+	return put(track, &track->lost);
+}
+
+int event_track_add(struct event_track *track, const struct trace_event *event)
+{
+	int err;
+
+	if (event->kind == TRACE_EVENT_LOST)
+		return note_loss(track, event);
+	count(track, event);
+	if (event->cpu < LOSS_CPUS && event->time_ns != VHALT_UNKNOWN_NS)
+		track->cpu_ns[event->cpu] = event->time_ns + 1;
+	if (event->kind == TRACE_EVENT_OTHER)
+		return 0;
+	err = end_loss(track, event->time_ns);
+	return err ? err : put(track, event);
+}
+
+bool event_track_full(const struct event_track *track)
+{
+	/* An event may come with a loss before it. */
+	return track->nr_halts >= BATCH - 3;
+}
+
+int event_track_end(struct event_track *track)
+{
+	const struct trace_event *e;
+	struct trace_info *info = &track->reader->info;
+	int err = end_loss(track, VHALT_UNKNOWN_NS);
+
+	if (err)
+		return err;
+	while (!event_track_full(track) && (e = event_order_take(&track->order))) {
+		err = see(track, e);
+		if (err)
+			return err;
+	}
+	if (event_track_full(track))
+		return 1;
+	for (uint32_t i = 0; i < track->threads.nr; i++)
+		forget(track, &track->threads.all[i], NULL);
+	if (track->events.first_ns < track->begin_ns)
+		track->begin_ns = track->events.first_ns;
+	if (track->events.last_ns != VHALT_UNKNOWN_NS)
+		info->duration_ns = track->events.last_ns - track->begin_ns;
+	return 0;
+}
+
+ssize_t event_track_take(struct event_track *track, const struct trace_halt **halts)
+{
+	ssize_t nr = (ssize_t)track->nr_halts;
+
+	track->nr_halts = 0;
+	*halts = track->grouped;
+	return event_threads_group(&track->threads, track->halts, (size_t)nr, track->grouped)
+		       ? -ENOMEM
+		       : nr;
+}
+
+int event_track_report(struct event_track *track)
+{
+	struct event_story story = {
+		.reader = track->reader,
+		.events = &track->events,
+		.halts = track->total_halts,
+		.threads_left_out = track->threads.left_out,
+	};
+
+	track->reader->info.damaged_frames = track->events.unreadable + track->events.too_late;
+	event_say(&story);
+	return track->total_halts ? 0 : -ENODATA;
+}
+
+void event_track_destroy(struct event_track *track)
+{
+	if (!track)
+		return;
+	event_threads_fini(&track->threads);
+	free(track);
+}
