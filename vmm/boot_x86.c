@@ -3,6 +3,7 @@
 //
 // Every number here is a part of one recipe, explained in vmm/guests/abi.h: the payload must run
 // unchanged on VMX, on SVM and on backends which run CPL3 code only.
+#include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static void write_gdt(struct vmm *vm)
 	put_u64(vm, gdt + SEL_KERNEL_DATA, 0x00cf93000000ffffULL);
 	put_u64(vm, gdt + (SEL_USER_DATA & ~3), 0x00cff3000000ffffULL);
 	put_u64(vm, gdt + (SEL_USER_CODE & ~3), 0x00affb000000ffffULL);
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		/* Busy 64-bit TSS, present; the base is below 16 MiB. */
 		uint64_t low = 0x00008b0000000000ULL | tss_gpa(n) << 16 | (VMM_ABI_TSS_STRIDE - 1);
 
@@ -120,13 +121,24 @@ static void write_idt(struct vmm *vm, const struct vmm_abi_image *image)
 	write_gate(vm, VECTOR_HALT, image->halt_stub);
 }
 
+/* The wrong one of the two would be an invalid instruction, or make KVM patch the guest. */
+static uint32_t hypercall_instruction(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	/* "Auth", "Hygo" */
+	if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) && (ebx == 0x68747541 || ebx == 0x6f677948))
+		return VMM_ABI_VMMCALL;
+	return VMM_ABI_VMCALL;
+}
+
 static void write_params(struct vmm *vm)
 {
 	const struct vmm_config *c = &vm->config;
 	const struct vmm_abi_params p = {
 		.magic = VMM_ABI_MAGIC,
 		.version = VMM_ABI_VERSION,
-		.nr_vcpus = vm->guest->nr_vcpus,
+		.nr_vcpus = vm->config.nr_vcpus,
 		.fault = (uint32_t)c->fault,
 		.tsc_khz = vm->tsc_khz,
 		.rounds = c->rounds,
@@ -136,6 +148,12 @@ static void write_params(struct vmm *vm)
 		.short_ns = c->short_ns,
 		.long_ns = c->long_ns,
 		.short_percent = c->short_percent,
+		.hold_ns = c->hold_ns,
+		.gap_ns = c->gap_ns,
+		.share = (uint32_t)c->share,
+		.hypercall = hypercall_instruction(),
+		.guest_polls = c->guest_polls,
+		.guest_policy = c->guest_policy,
 	};
 
 	memcpy(vm->ram + VMM_ABI_PARAMS_GPA, &p, sizeof(p));
@@ -175,7 +193,7 @@ int vmm_boot_memory(struct vmm *vm, struct vmm_error *error)
 	write_page_tables(vm);
 	write_gdt(vm);
 	write_idt(vm, &image);
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++)
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		write_tss(vm, n);
 	write_params(vm);
 	return 0;
@@ -265,16 +283,35 @@ static int set_runnable(struct vmm_vcpu *vcpu)
 	return ioctl(vcpu->fd, KVM_SET_MP_STATE, &state) ? -errno : 0;
 }
 
+static int set_share(struct vmm_vcpu *vcpu)
+{
+	const enum vmm_share share = vcpu->vm->config.share;
+
+	if (share == VMM_SHARE_STEAL || share == VMM_SHARE_HOSTILE)
+		return vmm_steal_time_set(vcpu, true);
+	return 0;
+}
+
 int vmm_boot_vcpu(struct vmm_vcpu *vcpu, struct vmm_error *error)
+{
+	int err = set_cpuid(vcpu);
+
+	if (err)
+		return vmm_error_set(error, err, "KVM refuses the CPUID of vCPU %u: %s", vcpu->n,
+				     strerror(-err));
+	return vmm_boot_registers(vcpu, error);
+}
+
+int vmm_boot_registers(struct vmm_vcpu *vcpu, struct vmm_error *error)
 {
 	const struct {
 		int (*set)(struct vmm_vcpu *vcpu);
 		const char *what;
 	} steps[] = {
-		{set_cpuid, "CPUID"},
 		{set_sregs, "system registers"},
 		{set_regs, "registers"},
 		{set_runnable, "run state"},
+		{set_share, "steal time"},
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -6,6 +6,16 @@
 
 #include "vmm/internal.h"
 
+static void init_policies(struct vmm_config *config)
+{
+	uint64_t values[VHALT_PARAMS_MAX];
+
+	/* The defaults are within their own bounds. */
+	vhalt_policy_defaults(VHALT_POLICY_AUTO, values);
+	vhalt_config_init(&config->policy, VHALT_POLICY_AUTO, values, NULL);
+	config->guest_policy = config->policy;
+}
+
 int vmm_config_init(struct vmm_config *config, const char *name)
 {
 	const struct vmm_guest *guest = vmm_guest_find(name);
@@ -22,6 +32,11 @@ int vmm_config_init(struct vmm_config *config, const char *name)
 	config->long_ns = 2000000;
 	config->short_percent = 80;
 	config->halt_poll_ns = VMM_HALT_POLL_UNSET;
+	config->nr_vcpus = guest->nr_vcpus;
+	config->hold_ns = 50000;
+	config->gap_ns = 50000;
+	config->share = strcmp(name, "lock") ? VMM_SHARE_NONE : VMM_SHARE_STEAL;
+	init_policies(config);
 	return 0;
 }
 
@@ -45,6 +60,16 @@ static int check_bounds(const struct bound *bounds, size_t nr, struct vmm_error 
 	return 0;
 }
 
+static int check_vcpus(const struct vmm_config *c, struct vmm_error *error)
+{
+	const struct vmm_guest *guest = vmm_guest_find(c->guest);
+
+	if (c->nr_vcpus == guest->nr_vcpus || (c->nr_vcpus && c->nr_vcpus <= guest->max_vcpus))
+		return 0;
+	return vmm_error_set(error, -EINVAL, "guest %s cannot have %u vCPUs", guest->name,
+			     c->nr_vcpus);
+}
+
 static int check_pin(const struct vmm_config *c, struct vmm_error *error)
 {
 	if (c->pin == VMM_PIN_DEFAULT || c->pin == VMM_PIN_NONE)
@@ -62,7 +87,7 @@ static int check_pin(const struct vmm_config *c, struct vmm_error *error)
 	return 0;
 }
 
-int vmm_config_check(const struct vmm_config *c, struct vmm_error *error)
+static int check_numbers(const struct vmm_config *c, struct vmm_error *error)
 {
 	uint64_t poll_ns = c->halt_poll_ns == VMM_HALT_POLL_UNSET ? 0 : c->halt_poll_ns;
 	const struct bound bounds[] = {
@@ -76,16 +101,39 @@ int vmm_config_check(const struct vmm_config *c, struct vmm_error *error)
 		 VMM_MAX_DURATION_NS},
 		{"watchdog_ns", c->watchdog_ns, c->watchdog_ns ? VMM_MIN_DURATION_NS : 0,
 		 VMM_MAX_DURATION_NS},
+		{"hold_ns", c->hold_ns, 0, VMM_MAX_HOLD_NS},
+		{"gap_ns", c->gap_ns, 0, VMM_MAX_HOLD_NS},
+		{"share", c->share, 0, VMM_NR_SHARES - 1},
+		{"irqchip", c->irqchip, VMM_IRQCHIP_KERNEL, VMM_IRQCHIP_USER},
+		{"policy", c->policy.policy, 0, VHALT_NR_POLICIES - 1},
+		{"guest_policy", c->guest_policy.policy, 0, VHALT_NR_POLICIES - 1},
+		{"budget_ppm", c->budget_ppm, 0, 1000000},
+		{"reset_ns", c->reset_ns, c->reset_ns ? VMM_MIN_RESET_NS : 0, VMM_MAX_DURATION_NS},
 		{"fault", c->fault, VMM_FAULT_PORT, VMM_FAULT_SPIN},
 	};
+
+	return check_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), error);
+}
+
+int vmm_config_check(const struct vmm_config *c, struct vmm_error *error)
+{
 	int err;
 
 	if (!memchr(c->guest, '\0', sizeof(c->guest)) || !vmm_guest_find(c->guest))
 		return vmm_error_set(error, -ENOENT, "no guest is called \"%.*s\"",
 				     (int)sizeof(c->guest), c->guest);
-	err = check_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), error);
+	err = check_numbers(c, error);
+	if (!err)
+		err = check_vcpus(c, error);
 	if (err)
 		return err;
+	if (c->guest_polls && !strcmp(c->guest, "lock"))
+		return vmm_error_set(error, -EINVAL,
+				     "guest lock never idles: it has no use for a "
+				     "policy");
+	if (strcmp(c->guest, "lock") && (c->reset_ns || c->share != VMM_SHARE_NONE))
+		return vmm_error_set(error, -EINVAL, "guest %s cannot %s", c->guest,
+				     c->reset_ns ? "be reset" : "share a preempt_count");
 	if (!c->duration_ns && !c->rounds && !c->watchdog_ns)
 		return vmm_error_set(error, -EINVAL,
 				     "the run would never end: no duration, rounds or watchdog");

@@ -113,6 +113,14 @@ enum vmm_end vmm_exit_judge(struct vmm_vcpu *vcpu)
 
 	if (run->exit_reason == KVM_EXIT_INTR)
 		return VMM_END_NONE;
+	if (vcpu->vm->config.irqchip == VMM_IRQCHIP_USER) {
+		if (run->exit_reason == KVM_EXIT_HLT)
+			return vmm_irqchip_halt(vcpu);
+		if (run->exit_reason == KVM_EXIT_IRQ_WINDOW_OPEN)
+			return vmm_irqchip_window(vcpu);
+		if (run->exit_reason == KVM_EXIT_MMIO && !vmm_irqchip_access(vcpu))
+			return VMM_END_NONE;
+	}
 	if (out && run->io.port == VMM_ABI_PORT_DONE)
 		return VMM_END_DONE;
 	if (ioctl(vcpu->fd, KVM_GET_REGS, &regs)) {

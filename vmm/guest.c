@@ -11,6 +11,7 @@ IMAGE(tick);
 IMAGE(idle);
 IMAGE(rr);
 IMAGE(burst);
+IMAGE(lock);
 IMAGE(crash);
 
 #define GUEST(guest, vcpus, text)                                                                  \
@@ -21,10 +22,34 @@ static const struct vmm_guest guests[] = {
 	{GUEST(tick, 1, "a timer at N Hz, like an idle system with a periodic tick")},
 	{GUEST(idle, 1, "a rare one-shot timer, like an idle system without a tick")},
 	{GUEST(rr, 2, "request and response between two vCPUs by IPI"),
-	 .measures_round_trip = true},
+	 .latency_kind = VMM_LATENCY_ROUND_TRIP, .apart = true},
 	{GUEST(burst, 1, "one-shot timers drawn from a seeded mix of short and long")},
+	{GUEST(lock, 4, "vCPUs that contend for a spinlock"), .max_vcpus = VMM_MAX_VCPUS,
+	 .latency_kind = VMM_LATENCY_LOCK},
 	{GUEST(crash, 1, "misbehaves as told: test use only"), .hidden = true},
 };
+
+const char *vmm_latency_kind_name(enum vmm_latency_kind kind)
+{
+	switch (kind) {
+	case VMM_LATENCY_LATENESS: return "lateness";
+	case VMM_LATENCY_ROUND_TRIP: return "round_trip";
+	case VMM_LATENCY_LOCK: return "lock_wait";
+	}
+	return "lateness";
+}
+
+const char *vmm_share_name(enum vmm_share share)
+{
+	static const char *const names[VMM_NR_SHARES] = {
+		[VMM_SHARE_NONE] = "none",
+		[VMM_SHARE_STEAL] = "steal",
+		[VMM_SHARE_HYPERCALL] = "hypercall",
+		[VMM_SHARE_HOSTILE] = "hostile",
+	};
+
+	return share < VMM_NR_SHARES ? names[share] : NULL;
+}
 
 const struct vmm_guest *vmm_guest_at(size_t index)
 {

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "vmm/guests/abi.h"
+#include "vmm/irqchip.h"
 #include "vmm/pin.h"
 #include "vmm/stats.h"
 #include "vmm/vmm.h"
@@ -21,16 +22,19 @@ struct vmm_vcpu {
 	int fd;
 	struct kvm_run *run; /* shared with the kernel, vm->run_bytes long */
 	struct vmm_stats stats;
+	struct vmm_irqchip_vcpu irqchip; /* VMM_IRQCHIP_USER only */
 
 	pthread_t thread;
 	bool started; /* supervisor's: the thread exists and was not joined */
 
-	atomic_bool ended; /* the thread is past its last KVM_RUN */
-	enum vmm_end end;  /* DONE, FAILED, or NONE: it was told to leave */
+	atomic_uint parked_for; /* the reset this thread waits for, or waited for last */
+	atomic_bool ended;	/* the thread is past its last KVM_RUN */
+	enum vmm_end end;	/* DONE, FAILED, or NONE: it was told to leave */
 	int error;
 	struct vmm_error error_text;
 	int tid;
 	uint64_t cpu_ns;
+	uint64_t exits; /* from KVM_RUN to us */
 };
 
 struct vmm {
@@ -42,6 +46,7 @@ struct vmm {
 	unsigned char *ram; /* VMM_ABI_RAM_BYTES at guest-physical 0 */
 	size_t run_bytes;
 	uint64_t tsc_khz;
+	struct vhalt_engine engine; /* VMM_IRQCHIP_USER only */
 	struct vmm_vcpu vcpus[VMM_MAX_VCPUS];
 
 	int event_fd; /* wakes the supervisor: a stop request, or a vCPU has ended */
@@ -49,6 +54,11 @@ struct vmm {
 	atomic_bool stop_requested;
 	atomic_bool ended;   /* @result is complete */
 	atomic_bool leaving; /* vCPU threads must not enter the guest again */
+
+	atomic_bool parking;	  /* vCPU threads are to wait for the end of reset number ... */
+	atomic_uint reset_number; /* ... this, counted from 1 */
+	pthread_mutex_t park_mutex;
+	pthread_cond_t park_cond;
 
 	pthread_t supervisor;
 	bool started;
@@ -80,8 +90,30 @@ void vmm_event_signal(int fd);
  */
 int vmm_boot_memory(struct vmm *vm, struct vmm_error *error);
 
-/** vmm_boot_vcpu - set CPUID, registers and run state of a fresh vCPU. Return: 0 or -errno. */
+/** vmm_boot_vcpu - set CPUID, registers and so on of a fresh vCPU. Return: 0 or -errno. */
 int vmm_boot_vcpu(struct vmm_vcpu *vcpu, struct vmm_error *error);
+
+/** vmm_boot_registers - all but the CPUID, which must not change any more once a vCPU has run. */
+int vmm_boot_registers(struct vmm_vcpu *vcpu, struct vmm_error *error);
+
+/* reset_x86.c */
+
+/** vmm_steal_time_set - MSR_KVM_STEAL_TIME of @vcpu. Return: 0, -EOPNOTSUPP (none here), -errno. */
+int vmm_steal_time_set(struct vmm_vcpu *vcpu, bool enabled);
+
+/**
+ * vmm_reset - bring all vCPUs to a halt and start the VM over: its memory, registers, steal time.
+ *
+ * Called by the supervisor while all vCPUs run. One that ends meanwhile ends the reset too, without
+ * an error. Return: 0 or -errno with @error filled.
+ */
+int vmm_reset(struct vmm *vm, struct vmm_error *error);
+
+/**
+ * vmm_vcpu_park - wait for the end of the reset that is going on. In the vCPU's thread.
+ * Return: 0, -EPROTO (KVM_RUN does not return at once when told to) or -errno of KVM_RUN.
+ */
+int vmm_vcpu_park(struct vmm_vcpu *vcpu);
 
 /* exit_x86.c */
 
@@ -99,13 +131,26 @@ enum vmm_end vmm_exit_judge(struct vmm_vcpu *vcpu);
  */
 int vmm_vcpu_start(struct vmm_vcpu *vcpu, int cpu, struct vmm_error *error);
 
-/** vmm_vcpu_kick - take the thread out of KVM_RUN for good; vm->leaving is set. Cannot fail. */
+/**
+ * vmm_vcpu_kick - take the thread out of KVM_RUN, or out of its wait: vm->leaving or ->parking is
+ * set. Cannot fail.
+ */
 void vmm_vcpu_kick(struct vmm_vcpu *vcpu);
+
+/** vmm_vcpu_forget_kick - KVM_RUN may run again. In the vCPU's thread. */
+void vmm_vcpu_forget_kick(struct vmm_vcpu *vcpu);
 
 /* supervisor.c */
 
 /** vmm_supervise - thread of a started VM: runs the vCPUs, decides the end, fills the result. */
 void *vmm_supervise(void *vm);
+
+/** vmm_all_running - has no vCPU ended? */
+bool vmm_all_running(const struct vmm *vm);
+
+/** vmm_event_await - sleep until an event or @until_ns, and forget the event: its cause is told by
+ * flags. */
+void vmm_event_await(struct vmm *vm, uint64_t until_ns);
 
 /* report.c */
 

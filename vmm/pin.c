@@ -123,7 +123,8 @@ int vmm_pin_plan_make(const struct vmm_config *config, unsigned int nr_vcpus,
 	plan->nr_distinct = 0;
 	for (unsigned int v = 0; v < VMM_MAX_VCPUS; v++)
 		plan->cpu[v] = -1;
-	if (config->pin == VMM_PIN_NONE || (config->pin == VMM_PIN_DEFAULT && nr_vcpus == 1))
+	if (config->pin == VMM_PIN_NONE ||
+	    (config->pin == VMM_PIN_DEFAULT && !vmm_guest_find(config->guest)->apart))
 		return 0;
 	if (sched_getaffinity(0, sizeof(set), &set)) {
 		err = -errno;

@@ -66,6 +66,12 @@ static void collect_guest(const struct vmm_vcpu *vcpu, struct vmm_vcpu_result *o
 	out->missed = r->missed;
 	vmm_report_latency(&r->latency, vm->tsc_khz, &out->latency);
 	out->timers_digest = r->digest;
+	out->guest = (struct vmm_guest_stats){
+		.attempted = r->poll.attempted,
+		.successful = r->poll.successful,
+		.success_ns = cycles_to_ns(r->poll.success_cycles, vm->tsc_khz),
+		.fail_ns = cycles_to_ns(r->poll.fail_cycles, vm->tsc_khz),
+	};
 }
 
 static void collect_kvm(struct vmm_vcpu *vcpu, struct vmm_vcpu_result *out)
@@ -83,7 +89,10 @@ static void collect_kvm(struct vmm_vcpu *vcpu, struct vmm_vcpu_result *out)
 
 void vmm_report_collect(struct vmm *vm)
 {
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+	const struct vmm_abi_lock *lock = vmm_ram_at(vm, VMM_ABI_LOCK_GPA, sizeof(*lock));
+
+	vm->result.acquisitions = lock ? lock->acquisitions : 0;
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		struct vmm_vcpu *vcpu = &vm->vcpus[n];
 		struct vmm_vcpu_result *out = &vm->result.vcpus[n];
 
@@ -93,6 +102,8 @@ void vmm_report_collect(struct vmm *vm)
 		out->tid = vcpu->tid;
 		out->cpu_ns = vcpu->cpu_ns;
 		collect_guest(vcpu, out);
+		out->exits = vcpu->exits;
+		vhalt_waiter_stats(&vcpu->irqchip.waiter, &out->engine);
 		collect_kvm(vcpu, out);
 	}
 }

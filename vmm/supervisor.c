@@ -15,8 +15,7 @@
  */
 #define LEAVE_LIMIT_NS 10000000000ULL
 
-/* Sleeps until an event or until @until_ns; then forgets the event, its cause is in the flags. */
-static void await_event(struct vmm *vm, uint64_t until_ns)
+void vmm_event_await(struct vmm *vm, uint64_t until_ns)
 {
 	struct pollfd p = {.fd = vm->event_fd, .events = POLLIN};
 	const uint64_t now_ns = vmm_clock_ns();
@@ -31,13 +30,23 @@ static void await_event(struct vmm *vm, uint64_t until_ns)
 		return;
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static unsigned int nr_running(const struct vmm *vm)
 {
 	unsigned int nr = 0;
 
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++)
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		nr += vm->vcpus[n].started && !atomic_load(&vm->vcpus[n].ended);
 	return nr;
+}
+
+bool vmm_all_running(const struct vmm *vm)
+{
+	return nr_running(vm) == vm->config.nr_vcpus;
 }
 
 static uint64_t deadline_ns(uint64_t start_ns, uint64_t after_ns)
@@ -47,7 +56,7 @@ static uint64_t deadline_ns(uint64_t start_ns, uint64_t after_ns)
 
 static int start_vcpus(struct vmm *vm)
 {
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		int err = vmm_vcpu_start(&vm->vcpus[n], vm->pin.cpu[n], &vm->result.error_text);
 
 		if (err)
@@ -61,11 +70,12 @@ static enum vmm_end watch(struct vmm *vm, uint64_t start_ns)
 {
 	const uint64_t end_ns = deadline_ns(start_ns, vm->config.duration_ns);
 	const uint64_t bite_ns = deadline_ns(start_ns, vm->config.watchdog_ns);
+	uint64_t reset_ns = deadline_ns(start_ns, vm->config.reset_ns);
 
 	for (;;) {
 		uint64_t now_ns = vmm_clock_ns();
 
-		if (nr_running(vm) < vm->guest->nr_vcpus)
+		if (!vmm_all_running(vm))
 			return VMM_END_NONE;
 		if (atomic_load(&vm->stop_requested))
 			return VMM_END_STOPPED;
@@ -78,7 +88,14 @@ static enum vmm_end watch(struct vmm *vm, uint64_t start_ns)
 				vm->guest->name, vm->config.watchdog_ns / 1000000);
 			return VMM_END_FAILED;
 		}
-		await_event(vm, end_ns < bite_ns ? end_ns : bite_ns);
+		if (now_ns >= reset_ns) {
+			vm->result.error = vmm_reset(vm, &vm->result.error_text);
+			if (vm->result.error)
+				return VMM_END_FAILED;
+			reset_ns = vmm_clock_ns() + vm->config.reset_ns;
+			continue;
+		}
+		vmm_event_await(vm, min_u64(min_u64(end_ns, bite_ns), reset_ns));
 	}
 }
 
@@ -88,12 +105,12 @@ static void bring_back(struct vmm *vm)
 	const uint64_t until_ns = vmm_clock_ns() + LEAVE_LIMIT_NS;
 
 	atomic_store(&vm->leaving, true);
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++)
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		if (vm->vcpus[n].started)
 			vmm_vcpu_kick(&vm->vcpus[n]);
 	while (nr_running(vm) && vmm_clock_ns() < until_ns)
-		await_event(vm, until_ns);
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+		vmm_event_await(vm, until_ns);
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		struct vmm_vcpu *vcpu = &vm->vcpus[n];
 
 		if (!vcpu->started)
@@ -113,10 +130,10 @@ static void decide(struct vmm *vm, enum vmm_end end)
 	struct vmm_result *r = &vm->result;
 
 	r->end = end;
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++)
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		if (vm->vcpus[n].end == VMM_END_DONE && end != VMM_END_FAILED)
 			r->end = VMM_END_DONE;
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		if (vm->vcpus[n].end != VMM_END_FAILED)
 			continue;
 		r->end = VMM_END_FAILED;

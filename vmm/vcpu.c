@@ -45,6 +45,12 @@ static enum vmm_end fail_run(struct vmm_vcpu *vcpu, int err, const char *what)
 	return VMM_END_FAILED;
 }
 
+static enum vmm_end take_exit(struct vmm_vcpu *vcpu)
+{
+	vcpu->exits++;
+	return vmm_exit_judge(vcpu);
+}
+
 static enum vmm_end run(struct vmm_vcpu *vcpu)
 {
 	enum vmm_end end = VMM_END_NONE;
@@ -52,9 +58,20 @@ static enum vmm_end run(struct vmm_vcpu *vcpu)
 
 	if (err)
 		return fail_run(vcpu, err, "KVM_SET_SIGNAL_MASK");
+	if (vcpu->vm->config.irqchip == VMM_IRQCHIP_USER) {
+		err = vhalt_thread_prepare();
+		if (err)
+			return fail_run(vcpu, err, "timer slack");
+	}
 	while (end == VMM_END_NONE && !atomic_load(&vcpu->vm->leaving)) {
+		if (atomic_load(&vcpu->vm->parking)) {
+			err = vmm_vcpu_park(vcpu);
+			if (err)
+				end = fail_run(vcpu, err, "parking for a reset");
+			continue;
+		}
 		if (!ioctl(vcpu->fd, KVM_RUN, 0))
-			end = vmm_exit_judge(vcpu);
+			end = take_exit(vcpu);
 		else if (errno != EINTR)
 			end = fail_run(vcpu, -errno, "KVM_RUN");
 	}
@@ -100,8 +117,21 @@ int vmm_vcpu_start(struct vmm_vcpu *vcpu, int cpu, struct vmm_error *error)
 	return 0;
 }
 
+void vmm_vcpu_forget_kick(struct vmm_vcpu *vcpu)
+{
+	const struct timespec at_once = {0, 0};
+	sigset_t kick;
+
+	__atomic_store_n(&vcpu->run->immediate_exit, 0, __ATOMIC_SEQ_CST);
+	sigemptyset(&kick);
+	sigaddset(&kick, KICK_SIGNAL);
+	while (sigtimedwait(&kick, NULL, &at_once) == KICK_SIGNAL)
+		;
+}
+
 void vmm_vcpu_kick(struct vmm_vcpu *vcpu)
 {
 	__atomic_store_n(&vcpu->run->immediate_exit, 1, __ATOMIC_SEQ_CST);
 	pthread_kill(vcpu->thread, KICK_SIGNAL);
+	vhalt_waiter_kick(&vcpu->irqchip.waiter);
 }

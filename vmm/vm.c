@@ -99,7 +99,7 @@ static int create_vm(struct vmm *vm, struct vmm_error *error)
 		return fail_errno(error, "KVM_CREATE_VM");
 	if (ioctl(vm->vm_fd, KVM_SET_TSS_ADDR, KVM_TSS_GPA))
 		return fail_errno(error, "KVM_SET_TSS_ADDR");
-	if (ioctl(vm->vm_fd, KVM_CREATE_IRQCHIP, 0))
+	if (vm->config.irqchip == VMM_IRQCHIP_KERNEL && ioctl(vm->vm_fd, KVM_CREATE_IRQCHIP, 0))
 		return fail_errno(error, "KVM_CREATE_IRQCHIP");
 	return set_halt_poll(vm, error);
 }
@@ -163,7 +163,7 @@ static int create_vcpus(struct vmm *vm, struct vmm_error *error)
 	if (bytes < (int)sizeof(struct kvm_run))
 		return vmm_error_set(error, -EOPNOTSUPP, "KVM_GET_VCPU_MMAP_SIZE gives %d", bytes);
 	vm->run_bytes = (size_t)bytes;
-	for (unsigned int n = 0; n < vm->guest->nr_vcpus; n++) {
+	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		err = create_vcpu(&vm->vcpus[n], error);
 		if (err)
 			return err;
@@ -197,25 +197,38 @@ static void free_vm(struct vmm *vm)
 		close(vm->event_fd);
 	if (vm->end_fd >= 0)
 		close(vm->end_fd);
+	pthread_mutex_destroy(&vm->park_mutex);
+	pthread_cond_destroy(&vm->park_cond);
 	free(vm);
 }
 
 static struct vmm *alloc_vm(const struct vmm_config *config)
 {
-	struct vmm *vm = calloc(1, sizeof(*vm));
+	/* The waiters have cache lines of their own. */
+	struct vmm *vm = aligned_alloc(_Alignof(struct vmm), sizeof(*vm));
 
 	if (!vm)
 		return NULL;
+	memset(vm, 0, sizeof(*vm));
 	vm->config = *config;
 	vm->guest = vmm_guest_find(config->guest);
 	vm->kvm_fd = vm->vm_fd = -1;
-	for (unsigned int n = 0; n < VMM_MAX_VCPUS; n++)
-		vm->vcpus[n] = (struct vmm_vcpu){.vm = vm, .n = n, .fd = -1, .stats.fd = -1};
+	vhalt_engine_init(&vm->engine, &config->policy);
+	if (config->budget_ppm)
+		vhalt_engine_set_budget(&vm->engine, config->budget_ppm, 0);
+	for (unsigned int n = 0; n < VMM_MAX_VCPUS; n++) {
+		vm->vcpus[n].vm = vm;
+		vm->vcpus[n].n = n;
+		vm->vcpus[n].fd = vm->vcpus[n].stats.fd = -1;
+		vmm_irqchip_init(&vm->vcpus[n], &vm->engine);
+	}
+	pthread_mutex_init(&vm->park_mutex, NULL);
+	pthread_cond_init(&vm->park_cond, NULL);
 	vm->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	vm->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	memcpy(vm->result.guest, config->guest, sizeof(vm->result.guest));
-	vm->result.nr_vcpus = vm->guest->nr_vcpus;
-	vm->result.round_trip = vm->guest->measures_round_trip;
+	vm->result.nr_vcpus = vm->config.nr_vcpus;
+	vm->result.latency_kind = vm->guest->latency_kind;
 	return vm;
 }
 
@@ -225,7 +238,7 @@ static int build_vm(struct vmm *vm, struct vmm_error *error)
 
 	if (vm->event_fd < 0 || vm->end_fd < 0)
 		return vmm_error_set(error, -EMFILE, "no descriptor left for the VM's events");
-	err = vmm_pin_plan_make(&vm->config, vm->guest->nr_vcpus, &vm->pin, &vm->result.note,
+	err = vmm_pin_plan_make(&vm->config, vm->config.nr_vcpus, &vm->pin, &vm->result.note,
 				error);
 	if (!err)
 		err = open_kvm(vm, error);

@@ -151,7 +151,7 @@ static void test_params(void **state)
 
 static void test_every_image_boots_and_damaged_ones_do_not(void **state)
 {
-	unsigned char copy[4096];
+	static unsigned char copy[VMM_ABI_IMAGE_MAX_BYTES];
 	const struct vmm_guest *g;
 	struct vmm_guest bad;
 	struct vmm vm;

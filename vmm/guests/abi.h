@@ -21,7 +21,7 @@
 #define VHALT_VMM_GUESTS_ABI_H
 
 #define VMM_ABI_MAGIC	0x746c6876 /* "vhlt" */
-#define VMM_ABI_VERSION 1
+#define VMM_ABI_VERSION 2
 
 /* Guest-physical memory map; linear addresses are the same. Per-vCPU areas follow one another. */
 #define VMM_ABI_RAM_BYTES	   0x200000
@@ -40,6 +40,11 @@
 #define VMM_ABI_USER_STACK_BYTES   0x4000
 #define VMM_ABI_RESULTS_GPA	   0x040000
 #define VMM_ABI_RESULT_STRIDE	   0x4000
+#define VMM_ABI_STEAL_GPA	   0x060000 /* struct kvm_steal_time at the start of each */
+#define VMM_ABI_STEAL_STRIDE	   0x1000
+#define VMM_ABI_LOCK_GPA	   0x070000 /* struct vmm_abi_lock */
+#define VMM_ABI_COUNTS_GPA	   0x071000 /* lock: a 32-bit preempt_count for each vCPU */
+#define VMM_ABI_COUNT_STRIDE	   0x40
 #define VMM_ABI_IMAGE_GPA	   0x100000
 #define VMM_ABI_IMAGE_MAX_BYTES	   0x080000
 #define VMM_ABI_LAPIC_GPA	   0xfee00000
@@ -54,6 +59,22 @@
 #define VMM_ABI_PORT_LAST    0x57
 
 /* KVM's LAPIC timer counts nanoseconds (1 GHz bus clock, divide-by-one). */
+
+/*
+ * Guest "lock": what each vCPU publishes to the host (include/uapi/vhalt_guest.h). Hostile:
+ * garbage, ever changing, in every vCPU's share, and by hypercall.
+ */
+#define VMM_ABI_SHARE_NONE	0
+#define VMM_ABI_SHARE_STEAL	1
+#define VMM_ABI_SHARE_HYPERCALL 2
+#define VMM_ABI_SHARE_HOSTILE	3
+
+/* Which instruction is this processor's hypercall. */
+#define VMM_ABI_VMCALL	1
+#define VMM_ABI_VMMCALL 2
+
+/* As on x86 Linux the count's top bit is "no reschedule is needed": set at rest. */
+#define VMM_ABI_NO_RESCHED 0x80000000U
 
 /* What the guest "crash" is to do. */
 #define VMM_ABI_FAULT_PORT	0
@@ -74,6 +95,8 @@
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
+
+#include <vhalt/policy.h>
 
 /* First bytes of an image. Addresses are guest-physical and inside the image. */
 struct vmm_abi_image {
@@ -99,6 +122,25 @@ struct vmm_abi_params {
 	uint64_t short_ns;
 	uint64_t long_ns;
 	uint64_t short_percent;
+	uint64_t hold_ns; /* lock, this and the following: work inside and outside of the lock */
+	uint64_t gap_ns;
+	uint32_t share;	      /* VMM_ABI_SHARE_... */
+	uint32_t hypercall;   /* VMM_ABI_VMCALL or VMM_ABI_VMMCALL */
+	uint64_t guest_polls; /* 1: the idle loop polls before each HLT, by guest_policy */
+	struct vhalt_config guest_policy;
+};
+
+/*
+ * Guest "lock": the lock, and who has it. The host may look at any moment: @holder is set right
+ * after the lock was taken, cleared right before it is released.
+ */
+struct vmm_abi_lock {
+	uint32_t word __attribute__((aligned(64))); /* 1: taken */
+	uint32_t holder
+		__attribute__((aligned(64))); /* number of the vCPU that holds it plus one */
+	uint32_t nr_finished;		      /* vCPUs that made all their rounds */
+	uint64_t acquisitions; /* counted by the holder, without atomics: exact if the lock
+				* excludes */
 };
 
 /* Times in TSC cycles. */
@@ -110,6 +152,14 @@ struct vmm_abi_latency {
 	uint64_t buckets[VMM_ABI_HIST_BUCKETS];
 };
 
+/* What the guest's own polling did. */
+struct vmm_abi_poll {
+	uint64_t attempted;
+	uint64_t successful;
+	uint64_t success_cycles;
+	uint64_t fail_cycles;
+};
+
 /* One per vCPU, zero at the start, written by that vCPU only; read when it no longer runs. */
 struct vmm_abi_result {
 	uint32_t magic; /* set by the guest's first code: it did start */
@@ -119,6 +169,7 @@ struct vmm_abi_result {
 	uint64_t rounds;
 	uint64_t missed;
 	uint64_t digest; /* burst: FNV-1a over the lengths of expired timers */
+	struct vmm_abi_poll poll;
 	struct vmm_abi_latency latency;
 };
 
@@ -134,6 +185,7 @@ struct vmm_abi_fault {
 };
 
 _Static_assert(sizeof(struct vmm_abi_params) <= 4096, "parameters fit their page");
+_Static_assert(sizeof(struct vmm_abi_lock) <= 4096, "the lock fits its page");
 _Static_assert(sizeof(struct vmm_abi_result) <= VMM_ABI_RESULT_STRIDE, "results fit their area");
 
 /** vmm_abi_bucket - the histogram bucket of @cycles. Cannot fail. */

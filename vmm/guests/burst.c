@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Guest "burst": one-shot timers drawn from a seeded mix of short and long.
 #include "vmm/guests/draw.h"
-#include "vmm/guests/guest.h"
+#include "vmm/guests/poll.h"
 
 _Noreturn void guest_main(unsigned int n)
 {
@@ -14,7 +14,7 @@ _Noreturn void guest_main(unsigned int n)
 	while (!guest_rounds_complete(r)) {
 		uint64_t ns = draw_timer_ns(&state, p->short_ns, p->long_ns, p->short_percent);
 
-		guest_timer_sleep(r, ns);
+		poll_timer_sleep(r, n, ns);
 		r->digest = draw_digest(r->digest, ns);
 	}
 	guest_done();

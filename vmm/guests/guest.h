@@ -128,10 +128,11 @@ static inline void guest_timer_init(void)
 	guest_lapic_write(GUEST_LAPIC_LVT_TIMER, GUEST_VECTOR_TIMER);
 }
 
-/** guest_timer_sleep - halt for @ns (1 to 2^32 - 1, else bent there); records how late it was. */
-static inline void guest_timer_sleep(volatile struct vmm_abi_result *r, uint64_t ns)
+/** guest_timer_start - have the timer expire in @ns (1 to 2^32 - 1, else bent there). Return: when.
+ */
+static inline uint64_t guest_timer_start(uint64_t ns)
 {
-	uint64_t due, now;
+	uint64_t due;
 
 	if (!ns)
 		ns = 1; /* a count of 0 would stop the timer */
@@ -139,6 +140,14 @@ static inline void guest_timer_sleep(volatile struct vmm_abi_result *r, uint64_t
 		ns = GUEST_TIMER_MAX_COUNT;
 	due = guest_tsc() + guest_cycles(ns);
 	guest_lapic_write(GUEST_LAPIC_TIMER_COUNT, (uint32_t)ns);
+	return due;
+}
+
+/** guest_timer_sleep - halt for @ns; records how late it was. */
+static inline void guest_timer_sleep(volatile struct vmm_abi_result *r, uint64_t ns)
+{
+	uint64_t due = guest_timer_start(ns), now;
+
 	guest_halt(r);
 	now = guest_tsc();
 	guest_record(&r->latency, now > due ? now - due : 0);

@@ -6,11 +6,11 @@
 GUEST_CC	?= gcc
 GUEST_LD	?= ld
 GUEST_OBJCOPY	?= objcopy
-GUEST_NAMES	:= tick idle rr burst crash
+GUEST_NAMES	:= tick idle rr burst lock crash
 GUEST_DIR	:= $(BUILD)/vmm/guests
 GUEST_CFLAGS	:= -std=gnu11 -O2 -ffreestanding -fno-builtin -fno-pic -fno-stack-protector \
 		   -fno-asynchronous-unwind-tables -fcf-protection=none -mgeneral-regs-only \
-		   -mno-red-zone $(WARN) -MMD -MP -I.
+		   -mno-red-zone $(WARN) -MMD -MP -Iinclude -I.
 
 $(GUEST_DIR)/start.o: vmm/guests/start.S
 	$(call say,GUEST,$<)
@@ -22,9 +22,19 @@ $(GUEST_NAMES:%=$(GUEST_DIR)/%.o): $(GUEST_DIR)/%.o: vmm/guests/%.c
 	@mkdir -p $(@D)
 	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) -c -o $@ $<
 
-$(GUEST_DIR)/%.elf: $(GUEST_DIR)/start.o $(GUEST_DIR)/%.o vmm/guests/guest.lds
+# The policies, for guests that poll by themselves: the core once more, as bare-metal code.
+GUEST_CORE := $(patsubst core/%.c,$(GUEST_DIR)/core/%.o,$(wildcard core/*.c))
+$(GUEST_CORE): $(GUEST_DIR)/core/%.o: core/%.c
+	$(call say,GUEST,$<)
+	@mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) -c -o $@ $<
+
+$(GUEST_DIR)/core.a: $(GUEST_CORE)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(GUEST_DIR)/%.elf: $(GUEST_DIR)/start.o $(GUEST_DIR)/%.o $(GUEST_DIR)/core.a vmm/guests/guest.lds
 	$(Q)$(GUEST_LD) -nostdlib -static --build-id=none -z noexecstack -T vmm/guests/guest.lds \
-	  -o $@ $(filter %.o,$^)
+	  -o $@ $(filter %.o,$^) $(GUEST_DIR)/core.a
 
 $(GUEST_DIR)/%.bin: $(GUEST_DIR)/%.elf
 	$(Q)$(GUEST_OBJCOPY) -O binary $< $@
@@ -36,4 +46,4 @@ $(GUEST_DIR)/images.o: vmm/guests/images.S $(GUEST_NAMES:%=$(GUEST_DIR)/%.bin)
 $(LIB): $(GUEST_DIR)/images.o
 
 .SECONDARY: $(GUEST_NAMES:%=$(GUEST_DIR)/%.elf) $(GUEST_NAMES:%=$(GUEST_DIR)/%.bin)
--include $(GUEST_NAMES:%=$(GUEST_DIR)/%.d) $(GUEST_DIR)/start.d
+-include $(GUEST_NAMES:%=$(GUEST_DIR)/%.d) $(GUEST_DIR)/start.d $(GUEST_CORE:.o=.d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Guest "idle": a system without a periodic tick; a rare one-shot timer is all that wakes it.
-#include "vmm/guests/guest.h"
+#include "vmm/guests/poll.h"
 
 _Noreturn void guest_main(unsigned int n)
 {
@@ -8,6 +8,6 @@ _Noreturn void guest_main(unsigned int n)
 
 	guest_timer_init();
 	while (!guest_rounds_complete(r))
-		guest_timer_sleep(r, guest_params()->period_ns);
+		poll_timer_sleep(r, n, guest_params()->period_ns);
 	guest_done();
 }

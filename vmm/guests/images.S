@@ -15,6 +15,7 @@ vmm_image_\name\()_end:
 	image	idle
 	image	rr
 	image	burst
+	image	lock
 	image	crash
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Guest "rr": two vCPUs, request and response by IPI, the round trip measured by the requester.
-#include "vmm/guests/guest.h"
+#include "vmm/guests/poll.h"
 
 enum { REQUESTER = 0, RESPONDER = 1 };
 
@@ -26,6 +26,53 @@ static void await(volatile struct vmm_abi_result *r, const volatile uint64_t *wo
 	while (*word != value);
 }
 
+/*
+ * With a policy of its own a vCPU polls the word, and nobody sends it an IPI unless it says that it
+ * halts, as Linux does with an idle CPU that polls. Word and flag are each written before the other
+ * is read, on both sides, so one of the two sees the other. An IPI may come late, for a message
+ * found already: then the next halt ends without a message, and begins anew.
+ */
+static struct {
+	uint32_t flag __attribute__((aligned(64)));
+} halting[2];
+
+static void send(volatile uint64_t *word, uint64_t value, unsigned int to)
+{
+	if (!poll_wanted()) {
+		*word = value;
+		send_ipi(to);
+		return;
+	}
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	if (__atomic_exchange_n(&halting[to].flag, 0, __ATOMIC_SEQ_CST))
+		send_ipi(to);
+}
+
+static void poll_then_await(volatile struct vmm_abi_result *r, unsigned int n,
+			    const volatile uint64_t *word, uint64_t value)
+{
+	struct poll p;
+
+	poll_begin(&p, n, 0);
+	poll_word(&p, word, value);
+	while (*word != value) {
+		__atomic_store_n(&halting[n].flag, 1, __ATOMIC_SEQ_CST);
+		if (*word != value)
+			guest_halt(r);
+		__atomic_store_n(&halting[n].flag, 0, __ATOMIC_SEQ_CST);
+	}
+	poll_end(&p, r, 0);
+}
+
+static void receive(volatile struct vmm_abi_result *r, unsigned int n,
+		    const volatile uint64_t *word, uint64_t value)
+{
+	if (poll_wanted())
+		poll_then_await(r, n, word, value);
+	else
+		await(r, word, value);
+}
+
 static void think(uint64_t cycles)
 {
 	uint64_t start = guest_tsc();
@@ -38,10 +85,9 @@ static _Noreturn void respond(volatile struct vmm_abi_result *r)
 {
 	ready.value = 1;
 	for (uint64_t i = 1;; i++) {
-		await(r, &request.value, i);
+		receive(r, RESPONDER, &request.value, i);
 		r->rounds++;
-		response.value = i;
-		send_ipi(REQUESTER);
+		send(&response.value, i, REQUESTER);
 	}
 }
 
@@ -55,9 +101,8 @@ static _Noreturn void ask(volatile struct vmm_abi_result *r)
 	for (uint64_t i = 1; !guest_rounds_complete(r); i++) {
 		uint64_t start = guest_tsc();
 
-		request.value = i;
-		send_ipi(RESPONDER);
-		await(r, &response.value, i);
+		send(&request.value, i, RESPONDER);
+		receive(r, REQUESTER, &response.value, i);
 		guest_record(&r->latency, guest_tsc() - start);
 		r->rounds++;
 		if (think_cycles)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Guest "tick": a timer at N Hz and nothing else, like an idle system with a periodic tick.
-#include "vmm/guests/guest.h"
+#include "vmm/guests/poll.h"
 
 /*
  * Due times lie on a fixed grid, so that a late wake-up does not move the ones after it. Periods
@@ -25,7 +25,7 @@ _Noreturn void guest_main(unsigned int n)
 			due += behind * period;
 		}
 		/* At most one period is left, so the product fits 64 bits: periods are <= 1 s. */
-		guest_timer_sleep(r, period_ns * (due - now) / period);
+		poll_timer_sleep(r, n, period_ns * (due - now) / period);
 	}
 	guest_done();
 }
