@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// Lists of "name value" in all the ways shells print them: grep, head, tail, cat, modprobe.d.
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stats/internal.h"
+
+/** What a list gives a value to. */
+struct place {
+	char module[STATS_NAME_BYTES]; /* of a setting, else "" */
+	char scope[STATS_LABEL_BYTES]; /* of a counter, else "" */
+	char name[STATS_NAME_BYTES];
+};
+
+static void copy(char *to, size_t room, const char *from, size_t nr)
+{
+	nr = nr < room ? nr : room - 1;
+	memcpy(to, from, nr);
+	to[nr] = '\0';
+}
+
+/* The part of a path behind the last '/'. */
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* ".../debug/kvm/1234-12/vcpu0/halt_exits": whose counter it is. */
+static bool place_debugfs(const char *path, struct place *place)
+{
+	static const char debug[] = "debug/kvm/";
+	const char *at = strstr(path, debug);
+	unsigned pid, fd, vcpu;
+	int used = 0;
+
+	if (!at)
+		return false;
+	at += sizeof(debug) - 1;
+	copy(place->name, sizeof(place->name), last_part(at), strlen(last_part(at)));
+	if (sscanf(at, "%9u-%9u/vcpu%9u/%n", &pid, &fd, &vcpu, &used) == 3 && used)
+		snprintf(place->scope, sizeof(place->scope), "VM %u-%u vCPU %u", pid, fd, vcpu);
+	else if (sscanf(at, "%9u-%9u/%n", &pid, &fd, &used) == 2 && used)
+		snprintf(place->scope, sizeof(place->scope), "VM %u-%u", pid, fd);
+	else
+		snprintf(place->scope, sizeof(place->scope), "host");
+	return true;
+}
+
+static bool place_setting(const char *path, struct place *place)
+{
+	static const char parameters[] = "/parameters/", cpuidle[] = "/cpuidle/";
+	const char *at = strstr(path, parameters), *begin;
+
+	if (at) {
+		for (begin = at; begin > path && begin[-1] != '/'; begin--)
+			;
+		copy(place->module, sizeof(place->module), begin, (size_t)(at - begin));
+		at += sizeof(parameters) - 1;
+		copy(place->name, sizeof(place->name), at, strlen(at));
+		return place->module[0] && place->name[0] && !strchr(place->name, '/');
+	}
+	if (!strstr(path, cpuidle))
+		return false;
+	copy(place->module, sizeof(place->module), "cpuidle", 7);
+	copy(place->name, sizeof(place->name), last_part(path), strlen(last_part(path)));
+	return place->name[0] != '\0';
+}
+
+/* Names that need no path to be known. */
+static bool place_name(const char *name, struct place *place)
+{
+	static const char *const cpuidle[] = {"current_driver", "current_governor",
+					      "current_governor_ro", "available_governors"};
+
+	if (!strncmp(name, "guest_halt_poll_", 16))
+		copy(place->module, sizeof(place->module), "haltpoll", 8);
+	else if (!strcmp(name, "halt_poll_ns") || !strncmp(name, "halt_poll_ns_", 13))
+		copy(place->module, sizeof(place->module), "kvm", 3);
+	for (size_t i = 0; i < sizeof(cpuidle) / sizeof(cpuidle[0]); i++)
+		if (!strcmp(name, cpuidle[i]))
+			copy(place->module, sizeof(place->module), "cpuidle", 7);
+	copy(place->name, sizeof(place->name), name, strlen(name));
+	return place->module[0] || stats_known_counter(name, strlen(name));
+}
+
+/* Where is @path, a file's path or a bare name, to be put? False: nowhere known. */
+static bool place_of(const struct stats_text *text, const char *path, struct place *place)
+{
+	struct stats_word word = {path, strlen(path)};
+
+	*place = (struct place){.module = ""};
+	if (strchr(path, '/'))
+		return place_debugfs(path, place) || place_setting(path, place);
+	if (!stats_identifier(&word) || word.nr >= STATS_NAME_BYTES)
+		return false;
+	if (place_name(path, place)) {
+		if (!place->module[0])
+			snprintf(place->scope, sizeof(place->scope), "%s",
+				 text->section == STATS_COUNTERS &&
+						 text->scope < text->stats->nr_scopes
+					 ? text->stats->scopes[text->scope].label
+					 : "counters");
+		return true;
+	}
+	/* Others of the same list: what their neighbours are. */
+	if (text->section == STATS_COUNTERS && text->scope < text->stats->nr_scopes)
+		snprintf(place->scope, sizeof(place->scope), "%s",
+			 text->stats->scopes[text->scope].label);
+	else if (text->section != STATS_SETTINGS)
+		return false;
+	return true;
+}
+
+/* A counter's value, or the buckets of its histogram. */
+static void add_counter(struct stats_text *text, const struct place *place, const char *value)
+{
+	struct stats_word *words = text->words;
+	uint64_t numbers[STATS_BUCKETS];
+	bool more;
+	size_t n = stats_split(value, strlen(value), ',', words, &more);
+
+	text->section = STATS_COUNTERS;
+	text->scope = stats_scope_named(text->stats, STATS_COUNTERS, text->line, place->scope);
+	if (!n || n > STATS_BUCKETS || more) {
+		stats_damaged(text, "%.60s: %s", place->name, n ? "too many numbers" : "no value");
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int err = stats_u64(&words[i], &numbers[i]);
+
+		if (!err)
+			continue;
+		/* "(error)" and the like: the kernel had nothing to say. */
+		stats_damaged(text, "%.60s: \"%.*s\" is %s", place->name,
+			      (int)(words[i].nr < 40 ? words[i].nr : 40), words[i].text,
+			      err == -ERANGE ? "beyond 2^64-2" : "no number");
+		return;
+	}
+	stats_add_numbers(text, place->name, strlen(place->name), numbers, n);
+}
+
+static void add(struct stats_text *text, const struct place *place, const char *value)
+{
+	if (place->scope[0]) {
+		add_counter(text, place, value);
+		return;
+	}
+	if (!*value && strcmp(place->module, "cpuidle") != 0) {
+		stats_damaged(text, "%.60s: no value", place->name);
+		return;
+	}
+	stats_add_setting(text->stats, place->module, place->name, strlen(place->name), value,
+			  text->line, false);
+	text->section = STATS_SETTINGS;
+}
+
+/* Without blanks, quotes and brackets around it. */
+static const char *trim(char *value)
+{
+	size_t nr;
+
+	while (*value && strchr(" \"'[", *value))
+		value++;
+	nr = strlen(value);
+	while (nr && strchr(" \"'];", value[nr - 1]))
+		value[--nr] = '\0';
+	return value;
+}
+
+/* "==> path <==", or a lone path, or a prompt with cat and one path: the value is the next line. */
+static bool next_line_is_value(struct stats_text *text, const char *line, size_t nr)
+{
+	struct stats_word *words = text->words;
+	const struct stats_word *path = NULL;
+	bool more;
+	size_t n = stats_split(line, nr, ' ', words, &more);
+
+	if (n == 3 && stats_word_is(&words[0], "==>") && stats_word_is(&words[2], "<=="))
+		path = &words[1];
+	else if (n >= 2 && stats_word_is(&words[n - 2], "cat") && words[n - 1].text[0] == '/')
+		path = &words[n - 1];
+	else if (n == 1 && words[0].text[0] == '/' && !memchr(words[0].text, ':', words[0].nr) &&
+		 !memchr(words[0].text, '=', words[0].nr))
+		path = &words[0];
+	if (!path || memchr(path->text, '*', path->nr))
+		return false;
+	if (text->path[0] && strstr(text->path, "/sys/"))
+		stats_damaged(text, "no value follows %.80s", text->path);
+	copy(text->path, sizeof(text->path), path->text, path->nr);
+	return true;
+}
+
+static bool pending_value(struct stats_text *text, const char *line, size_t nr)
+{
+	struct place place;
+	char *value = text->value;
+
+	if (!text->path[0])
+		return false;
+	copy(value, STATS_LINE_BYTES, line, nr);
+	if (place_of(text, text->path, &place))
+		add(text, &place, trim(value));
+	else
+		text->stats->ignored++;
+	text->path[0] = '\0';
+	return true;
+}
+
+/* "options kvm halt_poll_ns=400000", "... kvm.halt_poll_ns=0 ..." of a command line. */
+static bool configured(struct stats_text *text, const struct stats_word *words, size_t n)
+{
+	char module[STATS_NAME_BYTES] = "", value[STATS_TEXT_BYTES];
+	bool found = false, options;
+
+	options = n > 2 && stats_word_is(&words[0], "options");
+	if (options)
+		copy(module, sizeof(module), words[1].text, words[1].nr);
+	for (size_t i = options ? 2 : 0; i < n; i++) {
+		const char *end = words[i].text + words[i].nr, *name = words[i].text;
+		const char *equal = memchr(name, '=', words[i].nr);
+		const char *dot = equal ? memchr(name, '.', (size_t)(equal - name)) : NULL;
+
+		if (!equal || equal == name || (!options && !dot))
+			continue;
+		if (!options) {
+			copy(module, sizeof(module), name, (size_t)(dot - name));
+			name = dot + 1;
+			if (strncmp(module, "kvm", 3) && strcmp(module, "haltpoll") &&
+			    strcmp(module, "cpuidle_haltpoll") && strcmp(module, "cpuidle"))
+				continue;
+		}
+		copy(value, sizeof(value), equal + 1, (size_t)(end - equal - 1));
+		stats_add_setting(text->stats, module, name, (size_t)(equal - name), value,
+				  text->line, true);
+		found = true;
+	}
+	if (found)
+		text->section = STATS_SETTINGS;
+	return found;
+}
+
+/* "parm: halt_poll_ns:uint", "vermagic: 6.1.0 SMP": what a module could be told. */
+static bool modinfo(struct stats_text *text, const struct stats_word *words, size_t n)
+{
+	static const char modules[] = "/lib/modules/";
+	struct stats *s = text->stats;
+
+	if (n >= 2 && stats_word_is(&words[0], "parm:") &&
+	    memchr(words[1].text, ':', words[1].nr)) {
+		s->kinds |= STATS_MODINFO;
+		text->section = STATS_MODINFO;
+		return true;
+	}
+	if (n == 2 && stats_word_is(&words[0], "filename:") &&
+	    stats_word_begins(&words[1], modules)) {
+		const char *release = words[1].text + sizeof(modules) - 1;
+		size_t nr = words[1].nr - (sizeof(modules) - 1);
+		const char *slash = memchr(release, '/', nr);
+
+		copy(s->kernel, sizeof(s->kernel), release, slash ? (size_t)(slash - release) : nr);
+		return true;
+	}
+	if (n >= 2 && stats_word_is(&words[0], "vermagic:")) {
+		copy(s->kernel, sizeof(s->kernel), words[1].text, words[1].nr);
+		return true;
+	}
+	return text->section == STATS_MODINFO && n && words[0].text[words[0].nr - 1] == ':';
+}
+
+/* "CONFIG_HZ=1000" and the choices about idling of a kernel's configuration. */
+static bool config(struct stats_text *text, const char *line, size_t nr)
+{
+	const char *equal = memchr(line, '=', nr);
+	char value[STATS_TEXT_BYTES];
+
+	if (nr < 8 || memcmp(line, "CONFIG_", 7) != 0 || !equal)
+		return false;
+	copy(value, sizeof(value), equal + 1, nr - (size_t)(equal - line) - 1);
+	stats_add_setting(text->stats, "config", line, (size_t)(equal - line), value, text->line,
+			  false);
+	text->section = STATS_SETTINGS;
+	return true;
+}
+
+/* "vcpu (qom path: ...)" of a monitor: what follows belongs to it. */
+static bool monitor_scope(struct stats_text *text, const char *line, size_t nr)
+{
+	bool vcpu = nr > 5 && !memcmp(line, "vcpu ", 5), vm = nr == 2 && !memcmp(line, "vm", 2);
+
+	if (memmem(line, nr, "provider: kvm", 13))
+		return true;
+	if (!vm && !(vcpu && memmem(line, nr, "path:", 5)))
+		return false;
+	text->section = STATS_COUNTERS;
+	text->scope = stats_add_scope(text->stats, STATS_COUNTERS, text->line, "%.*s",
+				      (int)(nr < STATS_LABEL_BYTES ? nr : STATS_LABEL_BYTES - 1),
+				      line);
+	return true;
+}
+
+/* Where the name ends and the value begins, with whatever a monitor puts in brackets between. */
+static bool cut_pair(const char *line, size_t nr, char name[STATS_TEXT_BYTES],
+		     char value[STATS_LINE_BYTES], bool *marked)
+{
+	size_t begin = 0, end, at;
+
+	while (begin < nr && line[begin] == ' ')
+		begin++;
+	for (end = begin; end < nr && !strchr(" :=", line[end]); end++)
+		;
+	if (end == begin || end - begin >= STATS_TEXT_BYTES)
+		return false;
+	copy(name, STATS_TEXT_BYTES, line + begin, end - begin);
+	for (at = end; at < nr && line[at] == ' '; at++)
+		;
+	if (at < nr && line[at] == '(') {
+		const char *close = memchr(line + at, ')', nr - at);
+
+		at = close ? (size_t)(close - line) + 1 : at;
+	}
+	*marked = at < nr && strchr(":=", line[at]);
+	while (at < nr && (line[at] == ' ' || line[at] == ':' || line[at] == '='))
+		at++;
+	copy(value, STATS_LINE_BYTES, line + at, nr - at);
+	return true;
+}
+
+/* Prose has words where a list has a value. */
+static bool plain_value(const char *value, bool path)
+{
+	return path || !strchr(value, ' ') || strspn(value, "0123456789 ,") == strlen(value) ||
+	       *value == '"';
+}
+
+static bool pair(struct stats_text *text, const char *line, size_t nr)
+{
+	char name[STATS_TEXT_BYTES], *value = text->value;
+	const char *trimmed;
+	struct place place = {.module = ""};
+	bool path, marked;
+
+	if (!cut_pair(line, nr, name, value, &marked))
+		return false;
+	path = strchr(name, '/') != NULL;
+	trimmed = trim(value);
+	/* Behind a mere blank only what is known by its own name has a value: the rest is prose. */
+	if (!path && !marked && !place_name(name, &place))
+		return false;
+	if (!place_of(text, name, &place) || (!*trimmed && !path) || !plain_value(trimmed, path))
+		return false;
+	add(text, &place, trimmed);
+	return true;
+}
+
+bool stats_listing_line(struct stats_text *text, const char *line, size_t nr)
+{
+	struct stats_word *words = text->words;
+	bool more;
+	size_t n;
+
+	if (next_line_is_value(text, line, nr) || pending_value(text, line, nr))
+		return true;
+	n = stats_split(line, nr, ' ', words, &more);
+	return n &&
+	       (modinfo(text, words, n) || configured(text, words, n) || config(text, line, nr) ||
+		monitor_scope(text, line, nr) || pair(text, line, nr));
+}
