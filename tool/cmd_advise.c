@@ -14,6 +14,7 @@
 #include "replay/json.h"
 #include "replay/text.h"
 #include "tool/advise_record.h"
+#include "tool/advise_sums.h"
 #include "tool/commands.h"
 #include "tool/output_file.h"
 #include "tool/replay_args.h"
@@ -62,6 +63,7 @@ struct session {
 	char *one_path;
 	char cannot_apply[APPLY_ERROR_BYTES]; /* why --apply will not work; "" as long as it may */
 	struct advice_notes notes;
+	struct advise_sums sums; /* statistics given, and the diagnosis of the halts */
 };
 
 /* --- where the halts come from ------------------------------------------------------------------
@@ -119,10 +121,12 @@ static int record(struct session *s)
 
 static char *json_of(const struct session *s, const struct advice *advice)
 {
-	json_t *object = advice_json(advice, &s->notes);
+	json_t *object = advice ? advice_json(advice, &s->notes) : json_object();
 	char *text = NULL;
 
-	if (object && !json_object_set_new(object, "source", json_string(source_names[s->source])))
+	if (object &&
+	    !json_object_set_new(object, "source", json_string(source_names[s->source])) &&
+	    !advise_sums_json(&s->sums, object))
 		text = replay_json_text(object);
 	json_decref(object);
 	if (!text)
@@ -154,7 +158,9 @@ static void print_text(const struct session *s, const struct advice *advice)
 {
 	if (s->source == SOURCE_BUNDLED)
 		printf("EXAMPLE, NOT THIS MACHINE: from the recording bundled with vhalt.\n\n");
-	advice_text(stdout, advice, &s->notes);
+	if (advice)
+		advice_text(stdout, advice, &s->notes);
+	advise_sums_print(&s->sums, !advice);
 }
 
 static int show(const struct session *s, const struct advice *advice)
@@ -292,19 +298,48 @@ static void note_read_only(struct session *s, const struct advice *advice)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Statistics among the files: sums, from which no halt can be replayed. */
+static int take_sums(struct session *s, const struct replay_model *model)
+{
+	int left = advise_sums_take(&s->sums, s->paths, s->nr_paths, model);
+
+	if (left < 0)
+		return left;
+	s->nr_paths = (size_t)left;
+	return 0;
+}
+
+static int advise_from_sums(struct session *s)
+{
+	int err = advise_sums_judge(&s->sums);
+
+	if (err)
+		return err;
+	err = show(s, NULL);
+	if (!apply)
+		return err;
+	fprintf(stderr, "vhalt advise: --apply: nothing is set from statistics alone\n");
+	return -EINVAL;
+}
+
 static int advise(struct session *s)
 {
 	struct advice_options options = {.threads = (unsigned int)args.threads,
 					 .max_given = args.max_ns != REPLAY_ARGS_UNSET};
+	const struct replay_input *input;
 	struct replay_reading reading;
 	struct advice *advice;
 	int err, apply_err = 0;
 
 	replay_args_model(&args, &options.model);
+	err = take_sums(s, &options.model);
+	if (err || (!s->nr_paths && s->sums.nr))
+		return err ? err : advise_from_sums(s);
 	err = replay_reading_init(&reading, "advise", s->paths, s->nr_paths);
 	if (err)
 		return err;
-	err = advice_make(&advice, &reading.input, &options);
+	input = advise_sums_listen(&s->sums, &reading.input, s->nr_paths > 1);
+	err = input ? advice_make(&advice, input, &options) : -ENOMEM;
 	replay_reading_done(&reading);
 	if (err == -ENODATA && s->source != SOURCE_FILES)
 		fprintf(stderr,
@@ -316,7 +351,9 @@ static int advise(struct session *s)
 		return err;
 	note_read_only(s, advice);
 	advice_note_findings(&s->notes, advice);
-	err = show(s, advice);
+	err = advise_sums_judge(&s->sums);
+	if (!err)
+		err = show(s, advice);
 	if (apply)
 		apply_err = apply_advice(s, advice);
 	advice_destroy(advice);
@@ -368,5 +405,6 @@ int cmd_advise(int argc, char **argv)
 		err = advise(&session);
 	if (session.recording.fd >= 0)
 		close(session.recording.fd);
+	advise_sums_fini(&session.sums);
 	return err ? 1 : 0;
 }

@@ -13,6 +13,7 @@
 #include "replay/table.h"
 #include "replay/text.h"
 #include "tool/commands.h"
+#include "tool/diagnose_print.h"
 #include "tool/replay_args.h"
 #include "util/units.h"
 
@@ -311,6 +312,23 @@ static int run_replay(struct replay_reading *reading)
 	return code;
 }
 
+/* Sums of halts: what else reads them. Pipes are left to the reader's own message. */
+static bool are_statistics(char **paths, int nr)
+{
+	bool any = false;
+
+	for (int i = 0; i < nr; i++) {
+		if (!strcmp(paths[i], "-") || input_is_stats(paths[i]) <= 0)
+			continue;
+		any = true;
+		fprintf(stderr,
+			"vhalt replay: %s: statistics: sums of halts, which cannot be replayed; "
+			"vhalt inspect says what they show, vhalt advise gives coarser advice\n",
+			paths[i]);
+	}
+	return any;
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	struct replay_reading reading;
@@ -322,6 +340,8 @@ int cmd_replay(int argc, char **argv)
 		fprintf(stderr, "vhalt replay: no file given (try --help)\n");
 		return 2;
 	}
+	if (are_statistics(&argv[first], argc - first))
+		return 1;
 	if (replay_reading_init(&reading, "replay", &argv[first], (size_t)(argc - first)))
 		return 1;
 	return options.check ? run_check(&reading) : run_replay(&reading);

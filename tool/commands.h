@@ -9,9 +9,12 @@
 int cmd_advise(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_lint(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
 int cmd_suite(int argc, char **argv);
 int cmd_vm(int argc, char **argv);
 

@@ -18,8 +18,11 @@ static const struct command commands[] = {
 	{"record", cmd_record, "record every halt of this host's vCPUs into a .vht file"},
 	{"replay", cmd_replay, "run policies over recorded halts, against the clairvoyant bound"},
 	{"dump", cmd_dump, "print a recording as text or JSON lines"},
+	{"inspect", cmd_inspect, "say what a file is, what is in it, what is missing, what it shows"},
+	{"lint", cmd_lint, "find settings that make no sense or fight each other"},
 	{"policies", cmd_policies, "list the policies and their parameters"},
 	{"suite", cmd_suite, "run policies over the synthetic workload suite"},
+	{"sim", cmd_sim, "simulate an overcommitted host and its VMs"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
 	{"ctl", cmd_ctl, "show, change and put back this host's settings"},
 };
