@@ -7,6 +7,7 @@
  * argv[0] is the subcommand's own name. Return: the exit code, 0 ok, 1 failed, 2 usage.
  */
 int cmd_advise(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{"policies", cmd_policies, "list the policies and their parameters"},
 	{"suite", cmd_suite, "run policies over the synthetic workload suite"},
 	{"sim", cmd_sim, "simulate an overcommitted host and its VMs"},
+	{"bench", cmd_bench, "measure waiting on this machine: threads, loopback TCP, real vCPUs"},
 	{"vm", cmd_vm, "run a small test guest on /dev/kvm"},
 	{"ctl", cmd_ctl, "show, change and put back this host's settings"},
 };
