@@ -11,7 +11,8 @@
 
 static bool number(const struct stats *s, const char *module, const char *name, uint64_t *v)
 {
-	return stats_number(stats_setting(s, module, name), v);
+	/* What no kernel can have is said as that, and nothing is concluded from it. */
+	return stats_number(stats_setting(s, module, name), v) && *v <= UINT32_MAX;
 }
 
 static bool is(const struct stats *s, const char *module, const char *name, const char *value)
@@ -38,6 +39,8 @@ static bool guest_polls(const struct stats *s, uint64_t *window_ns)
 static bool not_a_number(const struct stats *s, const struct diagnose_context *c, char *subject,
 			 char *e)
 {
+	const struct stats_setting *first = NULL;
+	uint32_t others = 0;
 	uint64_t v;
 
 	(void)c;
@@ -50,13 +53,17 @@ static bool not_a_number(const struct stats *s, const struct diagnose_context *c
 
 		if (!ours || (stats_number(one, &v) && v <= UINT32_MAX))
 			continue;
-		snprintf(subject, FINDING_SUBJECT_BYTES, "%.60s", one->name);
-		return finding_evidence(e,
-					"Its value \"%.40s\" (line %" PRIu64
-					") is no number the kernel can have: 0 to 4294967295.",
-					one->value, one->place);
+		others += first != NULL;
+		first = first ? first : one;
 	}
-	return false;
+	if (!first)
+		return false;
+	snprintf(subject, FINDING_SUBJECT_BYTES, "%.60s", first->name);
+	return finding_evidence(e,
+				"Its value \"%.40s\" (line %" PRIu64
+				") is no number the kernel can have: 0 to 4294967295.%s",
+				first->value, first->place,
+				others ? " Nor are those of others." : "");
 }
 
 static bool start_above(const struct stats *s, const struct diagnose_context *c, char *subject,

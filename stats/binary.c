@@ -16,6 +16,7 @@ struct binary {
 	size_t nr;
 	bool swapped;
 	uint32_t name_size, num_desc, id_offset, desc_offset, data_offset;
+	uint64_t end; /* of the last value */
 };
 
 static uint32_t u32_at(const struct binary *b, size_t at)
@@ -157,9 +158,11 @@ static void read_value(struct binary *b, uint64_t desc, const char *name)
 	uint32_t flags = u32_at(b, desc), type = flags & KVM_STATS_TYPE_MASK;
 	uint32_t size = u16_at(b, desc + 6), bucket_size = u32_at(b, desc + 12);
 	uint64_t at = (uint64_t)b->data_offset + u32_at(b, desc + 8), scale, value = 0;
+	uint64_t end = at + 8ULL * size;
 	struct stats_value *v;
 	bool hist = type == KVM_STATS_TYPE_LINEAR_HIST || type == KVM_STATS_TYPE_LOG_HIST;
 
+	b->end = end > b->end ? end : b->end;
 	if (!size || size > STATS_BUCKETS || (size > 1 && !hist))
 		damaged(b, desc, "number of values not understood", name);
 	else if (at > b->nr || 8ULL * size > b->nr - at)
@@ -226,6 +229,12 @@ int stats_binary_read(struct stats_text *text, const uint8_t *bytes, size_t nr)
 			damaged(&b, at, "a counter without a name", "");
 		else
 			read_value(&b, at, name);
+	}
+	if (b.end && b.end < nr) {
+		snprintf(name, sizeof(name), "%zu bytes", (size_t)(nr - b.end));
+		damaged(&b, b.end,
+			"behind the last value; of files put together only the first is read",
+			name);
 	}
 	return 0;
 }

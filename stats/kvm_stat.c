@@ -73,11 +73,14 @@ static bool header(struct stats_text *text, const struct stats_word *words, size
 	return true;
 }
 
+/* "12", "-12", "16.4" */
 static bool is_number(const struct stats_word *word)
 {
+	bool negative = word->nr > 1 && word->text[0] == '-';
+	const struct stats_word digits = {word->text + negative, word->nr - negative};
 	uint64_t ignored;
 
-	return stats_fixed(word, 1000, &ignored) != -EINVAL;
+	return stats_fixed(&digits, 1000, &ignored) != -EINVAL;
 }
 
 /* The numbers of a row; that of the @sum has no percentage. Return: NULL, or what is wrong. */
@@ -105,6 +108,11 @@ static const char *numbers(const struct stats_text *text, const struct stats_wor
 	if (!current) {
 		/* A blank last column is kvm_stat's zero. */
 		v->rate_milli = fraction ? 0 : STATS_UNKNOWN;
+		return NULL;
+	}
+	/* The counters of a VM that ended are gone from the sum: the rate may be below 0. */
+	if (w[current].text[0] == '-') {
+		v->rate_milli = STATS_UNKNOWN;
 		return NULL;
 	}
 	if (stats_u64(&w[current], &value) || value > UINT64_MAX / 2000)

@@ -186,7 +186,11 @@ static bool next_line_is_value(struct stats_text *text, const char *line, size_t
 	else if (n == 1 && words[0].text[0] == '/' && !memchr(words[0].text, ':', words[0].nr) &&
 		 !memchr(words[0].text, '=', words[0].nr))
 		path = &words[0];
-	if (!path || memchr(path->text, '*', path->nr))
+	/* What a shell made of a pattern is not known: several files, in some order. */
+	for (const char *c = "*?{"; path && *c; c++)
+		if (memchr(path->text, *c, path->nr))
+			path = NULL;
+	if (!path)
 		return false;
 	if (text->path[0] && strstr(text->path, "/sys/"))
 		stats_damaged(text, "no value follows %.80s", text->path);
@@ -201,6 +205,11 @@ static bool pending_value(struct stats_text *text, const char *line, size_t nr)
 
 	if (!text->path[0])
 		return false;
+	if (memmem(line, nr, "No such file", 12) || memmem(line, nr, "ermission denied", 16)) {
+		stats_damaged(text, "no value of %.80s: it could not be read", text->path);
+		text->path[0] = '\0';
+		return true;
+	}
 	copy(value, STATS_LINE_BYTES, line, nr);
 	if (place_of(text, text->path, &place))
 		add(text, &place, trim(value));
@@ -329,6 +338,24 @@ static bool cut_pair(const char *line, size_t nr, char name[STATS_TEXT_BYTES],
 	return true;
 }
 
+/* "uint", "(bool)": modinfo -p names a parameter's type where others have its value. */
+static bool is_type(const char *value)
+{
+	static const char *const types[] = {"bool",  "invbool", "bint", "charp", "byte",  "hexint",
+					    "short", "ushort",	"int",	"uint",	 "long",  "ulong",
+					    "ullong"};
+	size_t nr = strlen(value);
+
+	if (nr > 2 && value[0] == '(' && value[nr - 1] == ')') {
+		value++;
+		nr -= 2;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (nr == strlen(types[i]) && !memcmp(value, types[i], nr))
+			return true;
+	return false;
+}
+
 /* Prose has words where a list has a value. */
 static bool plain_value(const char *value, bool path)
 {
@@ -350,6 +377,10 @@ static bool pair(struct stats_text *text, const char *line, size_t nr)
 	/* Behind a mere blank only what is known by its own name has a value: the rest is prose. */
 	if (!path && !marked && !place_name(name, &place))
 		return false;
+	if (place_of(text, name, &place) && !place.scope[0] && is_type(trimmed)) {
+		text->stats->kinds |= STATS_MODINFO;
+		return true;
+	}
 	if (!place_of(text, name, &place) || (!*trimmed && !path) || !plain_value(trimmed, path))
 		return false;
 	add(text, &place, trimmed);

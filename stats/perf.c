@@ -265,6 +265,9 @@ bool stats_perf_line(struct stats_text *text, const char *line, size_t nr, bool 
 		return true;
 	if (text->section != STATS_PERF)
 		return false;
+	/* perf says so in the middle of a table; its row follows as "UNKNOWN". */
+	if (memmem(line, nr, "unknown kvm exit code", 21))
+		return true;
 	n = stats_split(line, nr, ' ', w, &more);
 	if (lost(text, w, n))
 		return true;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "replay/json.h"
 #include "replay/source.h"
@@ -36,6 +38,7 @@ struct inspected {
 	struct kept_reports reports;
 	struct findings findings;
 	json_t *object; /* with --json */
+	bool beside;	/* what is shown stands beside a trace that is shown as well */
 };
 
 static void print_kinds(const struct stats *stats)
@@ -65,7 +68,7 @@ static void print_reports(const struct inspected *in)
 		replay_text_wrap(stdout, "  ? ", "%s", in->reports.text[i]);
 }
 
-static void print_missing(const struct stats *stats)
+static void print_missing(const struct inspected *in, const struct stats *stats)
 {
 	if (stats->damaged)
 		printf("  damaged    %" PRIu64 " left out, see below\n", stats->damaged);
@@ -74,7 +77,7 @@ static void print_missing(const struct stats *stats)
 		       stats->left_out);
 	if (stats->ignored)
 		printf("  other      %" PRIu64 " lines that are no part of it\n", stats->ignored);
-	if (stats->events)
+	if (stats->events && !in->beside)
 		printf("  events     %" PRIu64 " lines look like a trace, which is not read here\n",
 		       stats->events);
 	if (stats->unfinished)
@@ -121,7 +124,7 @@ static void show_stats(struct inspected *in, const struct stats *stats)
 	print_kinds(stats);
 	print_kernel(&kernel);
 	print_stats(stats, NULL);
-	print_missing(stats);
+	print_missing(in, stats);
 }
 
 static int inspect_stats(struct inspected *in)
@@ -137,6 +140,34 @@ static int inspect_stats(struct inspected *in)
 	if (!err)
 		show_stats(in, stats);
 	stats_destroy(stats);
+	return err;
+}
+
+/* A bug report may hold tables and parameters beside its trace: those are shown as well. */
+static int inspect_beside(struct inspected *in)
+{
+	enum { REPORT_BYTES = 16 << 20 }; /* longer ones are traces and nothing else */
+	const struct trace_diag silent = {NULL, NULL};
+	json_t *trace = in->object;
+	struct stats *stats;
+	struct stat about;
+	bool mixed;
+	int err;
+
+	err = strcmp(in->from, "-") ? stat(in->from, &about) : fstat(STDIN_FILENO, &about);
+	if (err || !S_ISREG(about.st_mode) || about.st_size > REPORT_BYTES ||
+	    stats_read(&stats, in->from, &silent))
+		return 0;
+	mixed = stats->events && (stats->nr_values || stats->nr_settings);
+	stats_destroy(stats);
+	if (!mixed)
+		return 0;
+	in->beside = true;
+	err = inspect_stats(in);
+	if (json && trace) {
+		json_object_set_new(trace, "beside", in->object ? in->object : json_null());
+		in->object = trace;
+	}
 	return err;
 }
 
@@ -196,6 +227,8 @@ static int inspect(const char *path, json_t *list)
 		err = inspect_stats(&in);
 	} else {
 		err = inspect_trace(path, in.path, json ? &in.object : NULL, &in.findings, &diag);
+		if (!err && !stats)
+			err = inspect_beside(&in);
 	}
 	if (err == -EPROTO && !stats)
 		diag.report(diag.context,

@@ -34,6 +34,31 @@ static void report(void *context, const char *text)
 	fprintf(stderr, "vhalt lint: %s\n", text);
 }
 
+/* Settings of halt polling, not just any. */
+static uint32_t count_ours(const struct stats *stats)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < stats->nr_settings; i++)
+		nr += strstr(stats->settings[i].name, "halt_poll") &&
+		      strcmp(stats->settings[i].module, "event") != 0;
+	return nr;
+}
+
+/* Is there a parameter in it, although it is a trace? Bug reports hold both. */
+static bool has_settings(const char *path)
+{
+	const struct trace_diag silent = {NULL, NULL};
+	struct stats *stats;
+	bool has;
+
+	if (stats_read(&stats, path, &silent))
+		return false;
+	has = count_ours(stats) > 0;
+	stats_destroy(stats);
+	return has;
+}
+
 static int read_settings(const char *path, struct stats **stats, struct diagnose_context *context)
 {
 	const struct trace_diag diag = {report, NULL};
@@ -53,18 +78,9 @@ static int read_settings(const char *path, struct stats **stats, struct diagnose
 		fprintf(stderr, "vhalt lint: %s: %s\n", path, strerror(-err));
 		return err;
 	}
-	return err ? stats_read(stats, path, &diag) : lint_trace(path, stats, context, &diag);
-}
-
-/* Settings of halt polling, not just any. */
-static uint32_t count_ours(const struct stats *stats)
-{
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < stats->nr_settings; i++)
-		nr += strstr(stats->settings[i].name, "halt_poll") &&
-		      strcmp(stats->settings[i].module, "event") != 0;
-	return nr;
+	if (err || has_settings(path))
+		return stats_read(stats, path, &diag);
+	return lint_trace(path, stats, context, &diag);
 }
 
 static int show(const char *path, const struct stats *stats, const struct findings *f, json_t *list)

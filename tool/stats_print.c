@@ -69,7 +69,8 @@ static void print_traced(const struct stats_summary *s)
 		       known(s->halt_min_ns) ? DURATION(s->halt_min_ns) : "?",
 		       known(s->halt_max_ns) ? DURATION(s->halt_max_ns) : "?");
 	else if (s->scope->kind == STATS_PERF)
-		printf("      no exit in it is a halt's\n");
+		printf("      %s\n", s->scope->nr_values ? "no exit that was read is a halt's"
+							: "no row of it was read");
 }
 
 static void print_coarse(const struct stats_summary *s, const struct diagnose_model *model)

@@ -16,6 +16,8 @@ enum {
 	EARLY = 1024,	  /* threads woken before they were known as vCPUs: remembered by id */
 	/* Of a LOST event: what is missing began here, and ends at the next one without it. */
 	LOSS_BEGINS = 1 << 30,
+	/* Of a LOST event: one unreadable event of thread @tid, or of any if that is unknown. */
+	HOLE = 1 << 29,
 };
 
 struct event_track {
@@ -216,6 +218,19 @@ static void on_lost(struct event_track *track, const struct trace_event *e)
 		track->losing--;
 }
 
+/* An event that could not be read is missing from its thread like a lost one. */
+static void on_hole(struct event_track *track, const struct trace_event *e)
+{
+	struct event_thread *thread = event_threads_known(&track->threads, e->tid);
+
+	if (e->tid == TRACE_UNKNOWN_U32) {
+		track->epoch++;
+	} else if (thread) {
+		thread->epoch = track->epoch - 1;
+		forget(track, thread, NULL);
+	}
+}
+
 /* A thread that was woken before it was known. */
 static void recall_waking(const struct event_track *track, struct event_thread *thread)
 {
@@ -232,6 +247,10 @@ static int see(struct event_track *track, const struct trace_event *e)
 	struct event_thread *thread = NULL;
 	int err;
 
+	if (e->flags & HOLE) {
+		on_hole(track, e);
+		return 0;
+	}
 	if (track->reader->watch.see && !(e->flags & LOSS_BEGINS))
 		track->reader->watch.see(track->reader->watch.context, e);
 	track->epoch += track->losing || e->kind == TRACE_EVENT_LOST;
@@ -344,6 +363,15 @@ int event_track_add(struct event_track *track, const struct trace_event *event)
 		return 0;
 	err = end_loss(track, event->time_ns);
 	return err ? err : put(track, event);
+}
+
+int event_track_hole(struct event_track *track, const struct trace_event *event)
+{
+	struct trace_event hole = *event;
+
+	hole.kind = TRACE_EVENT_LOST;
+	hole.flags = HOLE;
+	return put(track, &hole);
 }
 
 bool event_track_full(const struct event_track *track)

@@ -40,6 +40,14 @@ struct trace_events *event_track_events(struct event_track *track);
 /** event_track_add - the next event. Return: 0, -ENOMEM. */
 int event_track_add(struct event_track *track, const struct trace_event *event);
 
+/**
+ * event_track_hole - an event could not be read: nothing carries over it.
+ * @event: its time, thread and CPU where they are known; of any thread if its tid is unknown
+ *
+ * Return: 0, -ENOMEM.
+ */
+int event_track_hole(struct event_track *track, const struct trace_event *event);
+
 /** event_track_full - is a batch full? Then it must be taken before the next event. */
 bool event_track_full(const struct event_track *track);
 

@@ -39,6 +39,13 @@ static bool is_number_like(const char *value)
  * Text is a list of halts if more of its lines begin with a number than do not (the first line
  * decides a tie): a list with mangled lines is still one, other text with some numbers is not.
  */
+/* "# cat /sys/module/kvm/parameters/halt_poll_ns*" above numbers, "0.2 CPU 0/KVM kvm:kvm_entry". */
+static bool is_of_another(const uint8_t *bytes, size_t nr)
+{
+	return memmem(bytes, nr, "/sys/", 5) || memmem(bytes, nr, "/proc/", 6) ||
+	       memmem(bytes, nr, "kvm:", 4);
+}
+
 static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 {
 	const char *text = (const char *)bytes, *end = text + nr;
@@ -46,7 +53,7 @@ static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 	bool others_first = false;
 	struct ns_line line;
 
-	if (memchr(bytes, '\0', nr))
+	if (memchr(bytes, '\0', nr) || is_of_another(bytes, nr))
 		return false;
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));

@@ -65,6 +65,8 @@ static const struct hint {
 	{"\x1f\x8b", "compressed: hand over what gzip -dc prints"},
 	{"\xfd" "7zXZ", "compressed: hand over what xz -dc prints"},
 	{"\x28\xb5\x2f\xfd", "compressed: hand over what zstd -dc prints"},
+	{"\xff\xfe", "UTF-16 text: hand over what iconv -f UTF-16 -t UTF-8 prints"},
+	{"\xfe\xff", "UTF-16 text: hand over what iconv -f UTF-16 -t UTF-8 prints"},
 	{"BZh", "compressed: hand over what bzip2 -dc prints"},
 };
 
@@ -88,6 +90,7 @@ static int report_unknown(struct trace_reader *reader)
 {
 	const struct reader_input *input = &reader->input;
 	char known[400] = "", begin[80];
+	const char *nul;
 	size_t used = 0;
 
 	if (input->begin == input->end) {
@@ -97,6 +100,15 @@ static int report_unknown(struct trace_reader *reader)
 	if (report_hint(reader))
 		return -EPROTO;
 	describe(reader_input_view(input), input->end - input->begin, begin);
+	nul = memchr(reader_input_view(input), '\0', input->end - input->begin);
+	if (nul && !strncmp(begin, "text", 4)) {
+		trace_diag_offset(&reader->diag, input->name,
+				  (uint64_t)(nul - (const char *)reader_input_view(input)),
+				  "a NUL byte in what begins as %s: damaged; hand over what tr -d "
+				  "'\\000' leaves of it",
+				  begin);
+		return -EPROTO;
+	}
 	for (int i = 0; i < NR_FORMATS && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s (%s)",
 					 i ? ", " : "", formats[i]->name, formats[i]->summary);

@@ -57,10 +57,21 @@ static bool is_evidence(const struct text_line *line, enum text_kind kind, struc
 	}
 }
 
+static bool is_evidence_here(const char *text, size_t nr)
+{
+	char clean[LINE_BYTES];
+	struct text_line line;
+	bool changed;
+
+	nr = text_clean(clean, text, nr, &changed);
+	text = changed ? clean : text;
+	return is_evidence(&line, text_line_parse(&line, text, nr),
+			   (struct text_view){text, text + nr});
+}
+
 static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 {
 	const char *text = (const char *)bytes, *end = text + nr;
-	struct text_line line;
 
 	if (memchr(bytes, '\0', nr))
 		return false;
@@ -71,9 +82,7 @@ static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 
 		if (!newline && !whole)
 			break;
-		if (bytes_here <= LINE_BYTES &&
-		    is_evidence(&line, text_line_parse(&line, text, bytes_here),
-				(struct text_view){text, stop}))
+		if (bytes_here <= LINE_BYTES && is_evidence_here(text, bytes_here))
 			return true;
 		text = newline ? newline + 1 : end;
 	}
@@ -125,7 +134,9 @@ static int take(struct trace_reader *reader, enum text_kind kind, struct text_li
 		return event_track_add(r->track, &line->event);
 	case TEXT_LOST: return event_track_add(r->track, &line->event);
 	case TEXT_NOTE: r->events->overwritten += line->overwritten; break;
-	case TEXT_BAD: leave_out(reader, place, line->why, text); break;
+	case TEXT_BAD:
+		leave_out(reader, place, line->why, text);
+		return event_track_hole(r->track, &line->event);
 	case TEXT_UNKNOWN: count_unknown(r, place); break;
 	case TEXT_EMPTY:
 	case TEXT_PART: break;
@@ -142,21 +153,27 @@ static void hold(struct text_reader *r, const char *text, size_t nr, const char 
 	r->held_why = why;
 }
 
-/* What is held goes no further. @last: nor does the file. */
-static void settle(struct trace_reader *reader, bool last)
+/* What is held goes no further. @last: nor does the file. Return: 0, -ENOMEM. */
+static int settle(struct trace_reader *reader, bool last)
 {
+	static const struct trace_event any = {.time_ns = VHALT_UNKNOWN_NS,
+					       .tid = TRACE_UNKNOWN_U32,
+					       .cpu = TRACE_UNKNOWN_U32};
 	struct text_reader *r = reader->state;
 
+	struct text_view held = {r->held, r->held + r->held_nr};
+
 	if (!r->held_nr)
-		return;
+		return 0;
+	r->held_nr = 0;
 	if (last)
 		r->events->hints |= TRACE_HINT_CUT;
-	if (r->held_why)
-		leave_out(reader, r->held_line, r->held_why,
-			  (struct text_view){r->held, r->held + r->held_nr});
-	else if (!last)
+	if (!r->held_why && !last)
 		count_unknown(r, r->held_line);
-	r->held_nr = 0;
+	if (!r->held_why)
+		return 0;
+	leave_out(reader, r->held_line, r->held_why, held);
+	return event_track_hole(r->track, &any);
 }
 
 /* Does a line of this kind stand on its own, whatever is held? */
@@ -228,7 +245,9 @@ static int take_line(struct trace_reader *reader, const char *text, size_t nr, b
 		if (err)
 			return err < 0 ? err : 0;
 	}
-	settle(reader, false);
+	err = settle(reader, false);
+	if (err)
+		return err;
 	if (kind == TEXT_PART && nr < HELD_BYTES) {
 		hold(r, text, nr, line.why);
 		return 0;
@@ -257,25 +276,28 @@ static const char *layout_name(uint32_t hints)
 static int read_lines(struct trace_reader *reader)
 {
 	struct text_reader *r = reader->state;
+	char clean[LINE_BYTES];
 	const char *text;
 	size_t nr;
-	bool whole;
+	bool whole, changed;
 	int err;
 
 	while (!event_track_full(r->track)) {
 		text = reader_input_line(&reader->input, LINE_BYTES, &nr, &whole);
 		if (!text) {
-			settle(reader, true);
 			r->finished = true;
-			return 0;
+			return settle(reader, true);
 		}
 		r->events->lines = ++r->line;
 		if (nr > LINE_BYTES) {
-			settle(reader, false);
+			err = settle(reader, false);
+			if (err)
+				return err;
 			count_unknown(r, r->line);
 			continue;
 		}
-		err = take_line(reader, text, nr, whole);
+		nr = text_clean(clean, text, nr, &changed);
+		err = take_line(reader, changed ? clean : text, nr, whole);
 		if (err)
 			return err;
 	}

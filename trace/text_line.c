@@ -109,7 +109,10 @@ static enum text_kind look_at(struct scan *s, struct text_line *line, const char
 	if (kind >= 0)
 		return take_event(s, line, kind, colon, anchored, who);
 	line->event.kind = TRACE_EVENT_OTHER;
-	return who && line->event.tid != TRACE_UNKNOWN_U32 ? TEXT_OTHER : TEXT_UNKNOWN;
+	/* The idle task has number 0, which is nobody's: the CPU column tells that it is an event. */
+	line->hints &= ~(uint32_t)TRACE_HINT_NO_TID;
+	who &= line->event.tid != TRACE_UNKNOWN_U32 || line->event.cpu != TRACE_UNKNOWN_U32;
+	return who ? TEXT_OTHER : TEXT_UNKNOWN;
 }
 
 static enum text_kind look_for_event(struct scan *s, struct text_line *line)

@@ -48,6 +48,15 @@ enum text_kind text_line_parse(struct text_line *line, const char *text, size_t 
 
 /* --- the steps; each takes what it read off its view ------------------------------------------ */
 
+/**
+ * text_clean - take terminal colours out of a line, and make its no-break spaces blanks.
+ * @to: at least @nr bytes
+ * @changed: false: there is nothing of that in it, @to is untouched
+ *
+ * Return: how many bytes the line has then.
+ */
+size_t text_clean(char *to, const char *text, size_t nr, bool *changed);
+
 /** text_strip - take quoting, log prefixes and line numbers off; adds to @hints what they were. */
 void text_strip(struct text_view *view, uint32_t *hints);
 

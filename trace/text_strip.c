@@ -5,6 +5,40 @@
 
 #include "trace/text_line.h"
 
+/* The bytes of an escape sequence such as "ESC [01;31m", which begins at @at. */
+static size_t escape_bytes(const char *at, const char *end)
+{
+	const char *p = at + 2;
+
+	if (end - at < 2 || at[1] != '[')
+		return end - at < 2 ? 1 : 2;
+	while (p < end && !(*p >= '@' && *p <= '~'))
+		p++;
+	return (size_t)(p - at) + (p < end);
+}
+
+size_t text_clean(char *to, const char *text, size_t nr, bool *changed)
+{
+	static const char space[] = "\xc2\xa0";
+	const char *end = text + nr;
+	size_t n = 0;
+
+	*changed = memchr(text, '\033', nr) || memmem(text, nr, space, 2);
+	if (!*changed)
+		return nr;
+	while (text < end) {
+		if (*text == '\033') {
+			text += escape_bytes(text, end);
+		} else if (end - text >= 2 && !memcmp(text, space, 2)) {
+			to[n++] = ' ';
+			text += 2;
+		} else {
+			to[n++] = *text++;
+		}
+	}
+	return n;
+}
+
 /* "> > " */
 static bool skip_quotes(struct text_view *view)
 {
@@ -198,6 +232,21 @@ static bool is_call_chain(struct text_view view)
 	       (nr > 10 || memchr(view.at, '(', (size_t)(view.end - view.at)));
 }
 
+/* "[...]", "<snip>": whoever pasted the trace left lines out here, and nobody knows how many. */
+static bool is_left_out(struct text_view view)
+{
+	static const char *const marks[] = {"...",    "....",	  ".....",     "[...]",	 "[..]",
+					    "(...)",  "<...>",	  "[snip]",    "<snip>", "(snip)",
+					    "--snip--", "[cut]", "<cut>", "[\xe2\x80\xa6]",
+					    "\xe2\x80\xa6"};
+	size_t nr = (size_t)(view.end - view.at);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (nr == strlen(marks[i]) && !strncasecmp(view.at, marks[i], nr))
+			return true;
+	return false;
+}
+
 static bool is_ruler(struct text_view view)
 {
 	for (const char *at = view.at; at < view.end; at++)
@@ -223,6 +272,10 @@ enum text_kind text_note(struct text_line *line, struct text_view view)
 	if (*view.at == '#') {
 		read_header(line, view);
 		return TEXT_NOTE;
+	}
+	if (is_left_out(view)) {
+		line->event.kind = TRACE_EVENT_LOST;
+		return TEXT_LOST;
 	}
 	if (is_loss(line, view))
 		return TEXT_LOST;

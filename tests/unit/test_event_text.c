@@ -405,9 +405,51 @@ static void test_not_traces(void **state)
 	}
 }
 
+/* What could not be read, or was left out by who pasted it, is a gap of those it may concern. */
+static void test_holes(void **state)
+{
+	static const struct {
+		const char *between;
+		bool gap_a, gap_b;
+	} rows[] = {
+		{"", false, false},
+		{WAKE("a-5", "1.000500", "wait time 3x0 ns" VALID), true, false},
+		{WAKE("a-5", "1.000500", "wait time 300"), true, true},
+		{STEP("a-5", "1.000500", "vcpu 0: halt_poll_ns 4z0 (grow 0)"), true, false},
+		{"[...]\n", true, true},
+		{"<snip>\n", true, true},
+		{"...\n", true, true},
+		{"-----\n", false, false},
+		{"  <idle>-0 [001] d..2. 1.0005: sched_wakeup: comm=a pid=5\n", false, false},
+		{"\033[1m# comment\033[0m\n", false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024];
+		struct reading *r;
+
+		snprintf(text, sizeof(text), "%s%s%s%s%s",
+			 WAKE("a-5", "1.000100", "wait time 5000 ns" VALID),
+			 WAKE("b-6", "1.000200", "wait time 5000 ns" VALID), rows[i].between,
+			 WAKE("\033[31ma-5\033[m", "1.001100", "wait time 5000 ns" VALID),
+			 WAKE("b-6\xc2\xa0", "1.001200", "wait time 5000 ns" VALID));
+		r = read_text(text);
+		assert_int_equal(r->nr, 4);
+		/* They come thread by thread. */
+		assert_int_equal(!!(r->halts[1].flags & TRACE_HALT_GAP), rows[i].gap_a);
+		assert_int_equal(!!(r->halts[3].flags & TRACE_HALT_GAP), rows[i].gap_b);
+		assert_int_equal(r->halts[1].run_ns == VHALT_UNKNOWN_NS, rows[i].gap_a);
+		assert_int_equal(r->halts[3].run_ns == VHALT_UNKNOWN_NS, rows[i].gap_b);
+		assert_int_equal(found.unknown, 0);
+		reading_free(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_windows),	   cmocka_unit_test(test_times),
 		cmocka_unit_test(test_losses),	   cmocka_unit_test(test_loss_of_one_cpu),
 		cmocka_unit_test(test_identity),   cmocka_unit_test(test_latency),

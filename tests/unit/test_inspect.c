@@ -42,6 +42,11 @@ static void test_inspect(void **state)
 		{"modinfo",
 		 "parm:           halt_poll_ns:uint\n",
 		 {"modinfo", "not their values", "shows nothing", NULL}},
+		{"mixed",
+		 "/sys/module/kvm/parameters/halt_poll_ns:5000\n"
+		 "/sys/module/kvm/parameters/halt_poll_ns_grow_start:10000\n"
+		 "  vm-71 [000] .... 8.000009: kvm_vcpu_wakeup: wait time 30 ns, polling valid\n",
+		 {"ftrace text", "halts      1 of", "parameter listing", "[start-above-ceiling]"}},
 		{"cut",
 		 "kvm_exit            4000000   50.0    16000\nkvm_entry           4000000   50.0  "
 		 "  1",

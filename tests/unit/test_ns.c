@@ -251,6 +251,8 @@ static void test_other_text(void **state)
 		"87162647182125: halt_poll_ns 0 (shrink 10000)\n",
 		"1000\nfoo\nbar\n",
 		"1000 \0 200\n",
+		"# cat /sys/module/kvm/parameters/halt_poll_ns*\n200000\n2\n10000\n0\n",
+		"     0.000 CPU 0/KVM/4711 kvm:kvm_vcpu_wakeup(ns: 30000)\n",
 	};
 
 	(void)state;

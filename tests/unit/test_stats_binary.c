@@ -203,6 +203,23 @@ static void test_bad_offsets(void **state)
 	}
 }
 
+/* Files put one behind the other: what is not read is said. */
+static void test_behind_the_end(void **state)
+{
+	struct file f = make(counters, NR, false);
+	struct read_stats r = read_bytes(f.bytes, f.nr);
+
+	(void)state;
+	assert_int_equal(r.stats->damaged, 0);
+	read_done(&r);
+	put32(&f, f.nr, 0, false);
+	r = read_bytes(f.bytes, f.nr);
+	assert_int_equal(r.stats->nr_values, NR);
+	assert_int_equal(r.stats->damaged, 1);
+	assert_non_null(strstr(r.reports[0], "behind the last value"));
+	read_done(&r);
+}
+
 static void test_no_statistics(void **state)
 {
 	struct file f = make(counters, NR, false);
@@ -226,7 +243,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),	    cmocka_unit_test(test_swapped),
 		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_bad_descriptors),
-		cmocka_unit_test(test_bad_offsets), cmocka_unit_test(test_no_statistics),
+		cmocka_unit_test(test_bad_offsets), cmocka_unit_test(test_behind_the_end),
+		cmocka_unit_test(test_no_statistics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,35 @@ static void test_format_files(void **state)
 	read_done(&r);
 }
 
+/* Types, patterns and errors stand where values do, and are none. */
+static void test_no_values(void **state)
+{
+	static const char *const texts[] = {
+		"halt_poll_ns:uint\n",
+		"halt_poll_ns: (uint)\n",
+		"# cat /sys/module/kvm/parameters/halt_poll_ns_{grow,shrink}\n2\n",
+		"# cat /sys/module/kvm/parameters/halt_poll_ns?\n2\n",
+		"$ cat /sys/module/kvm/parameters/halt_poll_ns\ncat: "
+		"/sys/module/kvm/parameters/halt_poll_ns: No such file or directory\n",
+		"$ cat /sys/module/kvm/parameters/halt_poll_ns\ncat: "
+		"/sys/module/kvm/parameters/halt_poll_ns: Permission denied\n",
+	};
+	char text[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct read_stats r;
+
+		snprintf(text, sizeof(text), "%s/sys/module/kvm/parameters/halt_poll_ns_grow:2\n",
+			 texts[i]);
+		r = read_text(text);
+		assert_int_equal(r.error, 0);
+		assert_int_equal(r.stats->nr_settings, 1);
+		assert_int_equal(r.stats->damaged, i > 3);
+		read_done(&r);
+	}
+}
+
 /* Words that look like lists and are none. */
 static void test_prose(void **state)
 {
@@ -305,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_decoded),	   cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_json),	   cmocka_unit_test(test_format_files),
 		cmocka_unit_test(test_json_lines), cmocka_unit_test(test_prose),
+		cmocka_unit_test(test_no_values),
 		cmocka_unit_test(test_bounds),
 	};
 

@@ -163,6 +163,20 @@ static void test_bad_rows(void **state)
 	}
 }
 
+/* perf's remarks about exits it does not know stand between the rows of one table. */
+static void test_unknown_exits(void **state)
+{
+	struct read_stats r = read_text(HEAD CPUID_ROW "unknown kvm exit code:131072 on VMX\n"
+					" UNKNOWN 5 80.00% 9.00% 1.00us 9.00us 3.50us\n");
+
+	(void)state;
+	assert_int_equal(r.error, 0);
+	assert_int_equal(r.stats->nr_scopes, 1);
+	assert_int_equal(r.stats->nr_values, 2);
+	assert_int_equal(r.stats->damaged, 0);
+	read_done(&r);
+}
+
 /* A file that ends within a row: where exactly is what decides. */
 static void test_cut(void **state)
 {
@@ -194,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_arm64),	 cmocka_unit_test(test_oldest),
 		cmocka_unit_test(test_in_ns),	 cmocka_unit_test(test_dressed),
 		cmocka_unit_test(test_bad_rows), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_unknown_exits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,19 @@ static void test_guests(void **state)
 	read_done(&r);
 }
 
+/* A VM that ended takes its counters along: the rate of the rest is below 0, the total is not. */
+static void test_negative_rate(void **state)
+{
+	struct read_stats r = read_text(" Event Total %Total CurAvg/s\n kvm_exit 700 1.0 -20\n");
+
+	(void)state;
+	assert_int_equal(r.error, 0);
+	assert_int_equal(r.stats->damaged, 0);
+	assert_int_equal(stats_find(r.stats, 0, "kvm_exit")->total, 700);
+	assert_true(stats_find(r.stats, 0, "kvm_exit")->rate_milli == STATS_UNKNOWN);
+	read_done(&r);
+}
+
 static void test_bad_rows(void **state)
 {
 	static const struct {
@@ -134,7 +147,8 @@ static void test_bad_rows(void **state)
 		{"kvm_exit 10 130.0 30", "percentage"},
 		{"kvm_exit 1 2.0 3 4", "more numbers"},
 		{"kvm_exit", "has no numbers"},
-		{"kvm_exit -5 1.0 3", "not a name and numbers"},
+		{"kvm_exit -5 1.0 3", "2^64-1"},
+		{"kvm_exit 5 -1.0 3", "percentage"},
 		{"kvm_exit 0x10 1.0 3", "not a name and numbers"},
 		{"kvm_exit 5 1.0 1.5", "rate is no number"},
 	};
@@ -303,7 +317,7 @@ int main(void)
 		cmocka_unit_test(test_rate_above_total),
 		cmocka_unit_test(test_dressed),
 		cmocka_unit_test(test_guests),
-		cmocka_unit_test(test_bad_rows),
+		cmocka_unit_test(test_bad_rows), cmocka_unit_test(test_negative_rate),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_two_screens),
 		cmocka_unit_test(test_batch),
