@@ -38,7 +38,7 @@ static const struct {
 } modes[VHALT_NR_BOOST_MODES] = {
 	[VHALT_BOOST_KERNEL] = {"kernel", "what mainline Linux KVM does: by turns"},
 	[VHALT_BOOST_CRITICAL] = {"critical", "by turns, but only inside critical sections"},
-	[VHALT_BOOST_HOLDER] = {"holder", "preempted lock holders first, longest waiting first"},
+	[VHALT_BOOST_HOLDER] = {"holder", "by what boosts of such vCPUs led to before"},
 };
 
 uint32_t vhalt_boost_mode_find(const char *name)
@@ -65,7 +65,10 @@ void vhalt_boost_init(struct vhalt_boost *boost, uint32_t mode)
 	boost->mode = mode;
 	boost->last_boosted = 0;
 	boost->boosts = 0;
-	boost->reserved = 0;
+	boost->fair = VHALT_BOOST_NONE;
+	boost->fair_ns = 0;
+	for (uint32_t i = 0; i < VHALT_NR_BOOST_CLASSES; i++)
+		boost->worth[i] = 0;
 }
 
 uint32_t boost_candidate(const struct vhalt_boost_request *request, uint32_t from, uint32_t end)
@@ -108,7 +111,10 @@ static bool passes(const struct vhalt_boost *boost, const struct vhalt_boost_req
 
 	if (!boost_ready(request, i, flags) || !boost_mode_fits(request, flags))
 		return false;
-	if (boost->mode == VHALT_BOOST_CRITICAL && preemptible(flags, vcpu->preempt_count))
+	if ((boost->mode == VHALT_BOOST_CRITICAL || boost->mode == VHALT_BOOST_HOLDER) &&
+	    preemptible(flags, vcpu->preempt_count))
+		return false;
+	if (boost->mode == VHALT_BOOST_HOLDER && boost_would_bounce(request, i, flags))
 		return false;
 	return eligible(vcpu, flags);
 }
@@ -123,8 +129,11 @@ static int32_t next_by_turns(struct vhalt_boost_scan *scan, const struct vhalt_b
 
 		if (i < end) {
 			scan->next = i + 1;
-			if (passes(boost, request, i))
-				return (int32_t)i;
+			if ((int32_t)i == scan->ahead || !passes(boost, request, i))
+				continue;
+			if (boost->mode == VHALT_BOOST_HOLDER)
+				boost_holder_name(request, i);
+			return (int32_t)i;
 		} else if (!scan->wrapped) {
 			scan->wrapped = true;
 			scan->next = 0;
@@ -134,7 +143,7 @@ static int32_t next_by_turns(struct vhalt_boost_scan *scan, const struct vhalt_b
 	}
 }
 
-int32_t vhalt_boost_first(struct vhalt_boost_scan *scan, const struct vhalt_boost *boost,
+int32_t vhalt_boost_first(struct vhalt_boost_scan *scan, struct vhalt_boost *boost,
 			  const struct vhalt_boost_request *request)
 {
 	/* A VM that lost vCPUs since: as if the last one there is had been boosted. */
@@ -143,18 +152,23 @@ int32_t vhalt_boost_first(struct vhalt_boost_scan *scan, const struct vhalt_boos
 	scan->wrapped = false;
 	scan->tries = 0;
 	scan->index = VHALT_BOOST_NONE;
-	scan->fair = VHALT_BOOST_NONE;
+	scan->ahead = VHALT_BOOST_NONE;
+	scan->preferred = VHALT_NR_BOOST_CLASSES;
 	scan->rank = 0;
 	scan->key_ns = 0;
-	if (boost->mode == VHALT_BOOST_HOLDER)
-		return boost_holder_first(scan, boost, request);
-	return next_by_turns(scan, boost, request);
+	if (boost->mode == VHALT_BOOST_HOLDER) {
+		scan->preferred = vhalt_boost_preferred(boost);
+		scan->ahead = boost_holder_ahead(boost, request);
+		if (scan->ahead >= 0)
+			return scan->ahead;
+	}
+	return vhalt_boost_next(scan, boost, request);
 }
 
 int32_t vhalt_boost_next(struct vhalt_boost_scan *scan, const struct vhalt_boost *boost,
 			 const struct vhalt_boost_request *request)
 {
-	if (boost->mode == VHALT_BOOST_HOLDER)
+	if (scan->preferred != VHALT_NR_BOOST_CLASSES)
 		return boost_holder_next(scan, request);
 	return next_by_turns(scan, boost, request);
 }
@@ -166,6 +180,13 @@ void vhalt_boost_done(struct vhalt_boost *boost, const struct vhalt_boost_reques
 		return;
 	boost->last_boosted = (uint32_t)index;
 	boost->boosts++;
+	if (index == boost->fair) {
+		boost->fair = VHALT_BOOST_NONE;
+		boost->fair_ns = request->now_ns;
+	}
 	request->vcpus[index].boosted_ns = request->now_ns;
 	request->vcpus[index].boosted_by = request->self;
+	if (boost->mode == VHALT_BOOST_HOLDER)
+		__atomic_store_n(&request->vcpus[index].boosted_as, request->vcpus[index].named_as,
+				 __ATOMIC_RELAXED);
 }

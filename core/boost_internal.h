@@ -31,9 +31,22 @@ static inline bool boost_mode_fits(const struct vhalt_boost_request *request, ui
 	       flags & (VHALT_BOOST_IRQ_PENDING | VHALT_BOOST_IN_KERNEL);
 }
 
-/** boost_holder_first, boost_holder_next - vhalt_boost_first() and _next() of mode `holder`. */
-int32_t boost_holder_first(struct vhalt_boost_scan *scan, const struct vhalt_boost *boost,
-			   const struct vhalt_boost_request *request);
+/** boost_would_bounce - is @i who gave the spinner its time, and still where it did so? */
+static inline bool boost_would_bounce(const struct vhalt_boost_request *request, uint32_t i,
+				      uint32_t flags)
+{
+	return request->self >= 0 && (uint32_t)request->self < request->nr &&
+	       flags & VHALT_BOOST_SPINNING &&
+	       request->vcpus[request->self].boosted_by == (int32_t)i;
+}
+
+/** boost_holder_name - note what kind @i is: once it has taken the boost, it may be running. */
+void boost_holder_name(const struct vhalt_boost_request *request, uint32_t i);
+
+/** boost_holder_ahead - whom mode `holder` names before all others, or VHALT_BOOST_NONE. */
+int32_t boost_holder_ahead(struct vhalt_boost *boost, const struct vhalt_boost_request *request);
+
+/** boost_holder_next - the next one of mode `holder` by rank. */
 int32_t boost_holder_next(struct vhalt_boost_scan *scan, const struct vhalt_boost_request *request);
 
 #endif

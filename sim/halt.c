@@ -42,6 +42,7 @@ static void block(struct sim_world *w, struct sim_vcpu *v, enum sim_act act)
 
 	v->act = (uint8_t)act;
 	vm->snapshot[v->index].flags = 0;
+	sim_vcpu_ran(w, v);
 	sim_host_block(w, sim_vcpu_number(w, v));
 }
 

@@ -88,6 +88,7 @@ static void pause_exit(struct sim_world *w, struct sim_vcpu *v)
 	const struct sim_host_config *c = &w->config->host;
 
 	sim_vm_of(w, v)->sum.pause_exits++;
+	sim_vcpu_ran(w, v);
 	sim_vcpu_charge(w, v, c->exit_ns);
 	v->ple_ns *= c->ple_grow;
 	if (v->ple_ns > c->ple_max_ns)

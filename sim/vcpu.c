@@ -50,6 +50,11 @@ void sim_vcpu_respeed(struct sim_world *w, uint32_t vcpu, uint32_t old_pct, uint
 	sim_queue_arm(&w->queue, sim_handle_act(vcpu), v->end_ns, 3);
 }
 
+void sim_vcpu_ran(struct sim_world *w, struct sim_vcpu *v)
+{
+	vhalt_boost_ran(&sim_vm_of(w, v)->boost, snapshot_of(w, v), w->now_ns - v->picked_ns);
+}
+
 void sim_vcpu_wait(struct sim_world *w, uint32_t vcpu, bool preempted)
 {
 	struct sim_vcpu *v = &w->vcpu[vcpu];
@@ -87,6 +92,7 @@ void sim_vcpu_stop(struct sim_world *w, uint32_t vcpu)
 
 	if (v->act == SIM_ACT_SPIN)
 		sim_spin_account(w, v);
+	sim_vcpu_ran(w, v);
 	v->left_ns = left_ns * w->pcpu[v->pcpu].speed_pct / 100;
 	sim_queue_cancel(&w->queue, sim_handle_act(vcpu));
 	sim_vcpu_wait(w, vcpu, true);

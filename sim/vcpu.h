@@ -19,6 +19,9 @@ void sim_vcpu_start(struct sim_world *w, uint32_t vcpu);
 /** sim_vcpu_stop - it lost its pCPU and waits for another. */
 void sim_vcpu_stop(struct sim_world *w, uint32_t vcpu);
 
+/** sim_vcpu_ran - it spins, or leaves its pCPU: what was the boost worth that gave it that one? */
+void sim_vcpu_ran(struct sim_world *w, struct sim_vcpu *v);
+
 /** sim_vcpu_wait - it waits for a pCPU; @preempted: it had one and was inside the guest. */
 void sim_vcpu_wait(struct sim_world *w, uint32_t vcpu, bool preempted);
 

@@ -23,6 +23,8 @@
  *		... self runs again ...
  *		vhalt_boost_spin_leave(&vcpus[self])
  *	}
+ *	when vCPU i spins, or loses its CPU for any reason
+ *		vhalt_boost_ran(&boost, &vcpus[i], ... time since it got it ...)
  *
  * A driver that can only steer (it does not see how a yield ends) calls vhalt_boost_first(), and
  * vhalt_boost_done() if it acts on the answer.
@@ -40,19 +42,34 @@
 /** Failed yields after which a scan ends, as in KVM. */
 #define VHALT_BOOST_TRIES 3
 
-/** Mode `holder`: one boost in so many may go to the vCPU that waits longest, whatever it does ...
+/**
+ * Mode `holder`: at most one boost in so long goes to the vCPU that waits longest, whatever it
+ * does, and only if it waits longer than this.
  */
-#define VHALT_BOOST_FAIR_EVERY 16
+#define VHALT_BOOST_FAIR_NS 100000000ULL
 
-/** ... if it waits longer than this. */
-#define VHALT_BOOST_FAIR_NS 10000000ULL
+/** Mode `holder`: one boost in so many is chosen as if nothing had been learnt. */
+#define VHALT_BOOST_EXPLORE 64
+
+/** Boosts over which what one was worth is averaged, as a power of two. */
+#define VHALT_BOOST_WORTH_SHIFT 5
+
+/** One octave (a run twice as long) in vhalt_boost.worth. */
+#define VHALT_BOOST_WORTH_OCTAVE (1U << 16)
 
 enum vhalt_boost_mode {
 	VHALT_BOOST_KERNEL,   /* what KVM does today */
 	VHALT_BOOST_CRITICAL, /* the same, but only vCPUs inside critical sections: the 2022 filter
 			       */
-	VHALT_BOOST_HOLDER,   /* ours: preempted lock holders first, longest waiting first */
+	VHALT_BOOST_HOLDER,   /* ours: learns which of those are worth it */
 	VHALT_NR_BOOST_MODES,
+};
+
+/** Two kinds of vCPUs that wait for a CPU inside a critical section. */
+enum vhalt_boost_class {
+	VHALT_BOOST_PREEMPTS, /* preempted there, not in a yield: a holder, or a waiter too early */
+	VHALT_BOOST_YIELDS,   /* gave its time away: a waiter, or was handed the lock since */
+	VHALT_NR_BOOST_CLASSES,
 };
 
 /** What is known of a vCPU now. SPINNING and DY_ELIGIBLE are kept by the calls below. */
@@ -69,7 +86,7 @@ enum vhalt_boost_flags {
 				  << 8, /* KVM's dy_eligible: it may be chosen although it spins */
 };
 
-/** One vCPU of the snapshot; 32 bytes. All zero but ipi_from, boosted_by: one that is blocked. */
+/** One vCPU of the snapshot; 40 bytes. All zero but ipi_from, boosted_by: one that is blocked. */
 struct vhalt_boost_vcpu {
 	uint64_t since_ns; /* it waits for a CPU since then (any clock that request.now_ns uses) */
 	uint64_t boosted_ns;	/* last boosted then, 0: never; written by vhalt_boost_done() */
@@ -77,6 +94,8 @@ struct vhalt_boost_vcpu {
 	uint32_t preempt_count; /* the guest's, need_resched bits cleared; 0 without SHARED */
 	int32_t ipi_from;	/* vCPU that last sent it an IPI it has not taken, or NONE */
 	int32_t boosted_by;	/* vCPU whose time it got last, or NONE; by vhalt_boost_done() */
+	uint32_t named_as;	/* enum vhalt_boost_class + 1 when named last; 0: neither */
+	uint32_t boosted_as;	/* the same of its last boost, until vhalt_boost_ran() */
 };
 
 /** Per VM; read-only for the caller, except that @mode may be changed between two scans. */
@@ -84,7 +103,9 @@ struct vhalt_boost {
 	uint32_t mode;	       /* enum vhalt_boost_mode; others count as `kernel` */
 	uint32_t last_boosted; /* KVM's last_boosted_vcpu */
 	uint32_t boosts;       /* counted by vhalt_boost_done(); wraps */
-	uint32_t reserved;
+	int32_t fair;	       /* vCPU named last for fairness, or NONE */
+	uint64_t fair_ns;      /* boosted last for fairness then */
+	uint32_t worth[VHALT_NR_BOOST_CLASSES]; /* decayed mean of octaves of ns; 0: unknown */
 };
 
 /** Who spins, and where the snapshot is. */
@@ -104,7 +125,8 @@ struct vhalt_boost_scan {
 	int32_t index;
 	uint32_t next, start, rank;
 	uint32_t tries;
-	int32_t fair;
+	uint32_t preferred; /* class, as vhalt_boost_preferred() said */
+	int32_t ahead;	    /* named first, out of order, or NONE */
 	bool wrapped;
 };
 
@@ -131,6 +153,8 @@ static inline void vhalt_boost_vcpu_init(struct vhalt_boost_vcpu *vcpu)
 	vcpu->preempt_count = 0;
 	vcpu->ipi_from = VHALT_BOOST_NONE;
 	vcpu->boosted_by = VHALT_BOOST_NONE;
+	vcpu->named_as = 0;
+	vcpu->boosted_as = 0;
 }
 
 /** vhalt_boost_spin_enter - @vcpu begins to look for somebody to give its time to. */
@@ -153,15 +177,23 @@ static inline bool vhalt_boost_critical(const struct vhalt_boost_vcpu *vcpu)
 }
 
 /**
+ * vhalt_boost_preferred - the class whose boosts proved worth more than eight times the other's.
+ *
+ * Return: enum vhalt_boost_class, or VHALT_NR_BOOST_CLASSES: neither, not known, or this boost is
+ * to find out. A driver with masks of its own may leave the other class out of a scan.
+ */
+uint32_t vhalt_boost_preferred(const struct vhalt_boost *boost);
+
+/**
  * vhalt_boost_first - begin a scan and name the first vCPU to try.
  * @scan:     receives where the scan stands
- * @boost:    read only
- * @request:  modes `kernel` and `critical` toggle DY_ELIGIBLE of spinning vCPUs they look at, as
- * KVM does; nothing else of the array is written
+ * @boost:    mode `holder` notes in @fair whom it named for fairness
+ * @request:  scans by turns toggle DY_ELIGIBLE of spinning vCPUs they look at, as KVM does, and
+ * `holder` writes named_as of whom it names; nothing else of the array is written
  *
  * Return: an index into request->vcpus, or VHALT_BOOST_NONE: nobody is worth it.
  */
-int32_t vhalt_boost_first(struct vhalt_boost_scan *scan, const struct vhalt_boost *boost,
+int32_t vhalt_boost_first(struct vhalt_boost_scan *scan, struct vhalt_boost *boost,
 			  const struct vhalt_boost_request *request);
 
 /** vhalt_boost_next - the next best, after the one named before could not take the time. */
@@ -177,9 +209,19 @@ static inline bool vhalt_boost_refused(struct vhalt_boost_scan *scan)
 /**
  * vhalt_boost_done - vCPU @index took the time of request->self.
  *
- * Writes boosted_ns and boosted_by of that vCPU, and @boost. An @index that is none is ignored.
+ * Writes boosted_ns, boosted_by and boosted_as of that vCPU, and @boost. An @index that is none is
+ * ignored.
  */
 void vhalt_boost_done(struct vhalt_boost *boost, const struct vhalt_boost_request *request,
 		      int32_t index);
+
+/**
+ * vhalt_boost_ran - @vcpu, one of the VM, had a CPU for @ran_ns and now spins or has lost it.
+ *
+ * What a boost of its class was worth: the longer it ran before it spun, the more. Ignored if it
+ * was not boosted since the last call, so it may be called each time. Calls that are missing, come
+ * late or overlap cost quality only.
+ */
+void vhalt_boost_ran(struct vhalt_boost *boost, struct vhalt_boost_vcpu *vcpu, uint64_t ran_ns);
 
 #endif

@@ -315,7 +315,7 @@ static void mode_holder_keeps_the_invariants(void **state)
 
 	(void)state;
 	rig_measure(CROWDED "a a.vcpus=8 a.workload=hackbench a.groups=1 a.pairs=8 a.boost=holder "
-			    "a.pv_locks=no",
+			    "a.pv_locks=no a.hold=20us a.rq_hold=5us b b.vcpus=4 b.workload=hog",
 		    &r);
 	assert_true(r.vm[0][SIM_METRIC_YIELDS] > 0);
 }
