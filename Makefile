@@ -53,7 +53,7 @@ help:
 	  'make deps     install the Debian packages this tree needs, only those missing (root)' \
 	  'make run      deps, build, and the main job: vhalt advise --demo' \
 	  'make check    deps, build with gcc and clang, all tests' \
-	  'make check-vm  the host module on emulated stock kernels, all cases in full (about 15 minutes)' \
+	  'make check-vm  both kernel modules on emulated stock kernels, all cases in full (about 2 hours)' \
 	  'make unit     the unit tests alone' \
 	  'make bench    the benchmarks, JSON on stdout' \
 	  'make bench-guest  context switches of a guest against the bound of its polling, emulated' \
@@ -156,7 +156,7 @@ check:
 
 check-vm: all
 	$(Q)scripts/deps check
-	$(Q)BUILD=$(BUILD) tests/vm/kmod/run full
+	$(Q)for suite in kmod guest boost nested; do BUILD=$(BUILD) tests/vm/$$suite/run full || exit 1; done
 
 bench-guest:
 	$(Q)scripts/deps check

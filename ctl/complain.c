@@ -77,6 +77,9 @@ static void name_field(const struct ctl *ctl, uint32_t offset, char *name, size_
 		case VHALT_A_POLICY:
 			snprintf(name, bytes, "policy %s: ", mnl_attr_get_str(attr));
 			break;
+		case VHALT_A_BOOST:
+			snprintf(name, bytes, "boost %s: ", mnl_attr_get_str(attr));
+			break;
 		case VHALT_A_BUDGET_PPM:
 			snprintf(name, bytes,
 				 "budget of %" PRIu32 " ppm: ", mnl_attr_get_u32(attr));

@@ -190,3 +190,13 @@ int ctl_set_budget(struct ctl *ctl, uint32_t ppm, struct ctl_error *error)
 	mnl_attr_put_u32(m, VHALT_A_BUDGET_PPM, ppm);
 	return ctl_request_run(ctl, NULL, NULL, error);
 }
+
+int ctl_set_boost(struct ctl *ctl, uint32_t pid, const char *choice, struct ctl_error *error)
+{
+	struct nlmsghdr *m = ctl_request_begin(ctl, ctl->family, VHALT_CMD_SET_BOOST, NLM_F_ACK);
+
+	if (pid)
+		mnl_attr_put_u32(m, VHALT_A_VM_PID, pid);
+	mnl_attr_put_strz(m, VHALT_A_BOOST, choice);
+	return ctl_request_run(ctl, NULL, NULL, error);
+}

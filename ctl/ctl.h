@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Talks to the host module vhalt_kvm: its state, its policies, its budget. */
+/* Talks to the host module vhalt_kvm: its state, its policies, its budget, boost. */
 #ifndef VHALT_CTL_CTL_H
 #define VHALT_CTL_CTL_H
 
@@ -12,7 +12,7 @@
 
 /*
  *	ctl_open -> (ctl_get_info | ctl_get_vms | ctl_get_vcpus | ctl_set | ctl_reset |
- *	ctl_set_budget) ... -> ctl_close
+ *	ctl_set_budget | ctl_get_boost | ctl_set_boost) ... -> ctl_close
  *
  * One request at a time per connection; a connection may not be shared between threads without a
  * lock. All requests need CAP_NET_ADMIN. Nothing here prints. include/uapi/vhalt.h says what each
@@ -44,6 +44,9 @@ struct ctl_info {
 	uint32_t budget_ppm; /* 0: none */
 	uint32_t factor;     /* in 1/1024 */
 	uint32_t burnt_ppm;
+	char boost[VHALT_NAME_BYTES]; /* the default choice; "" from a module of ABI 1 */
+	bool boost_watching;	      /* exits are watched */
+	uint64_t boost_refused;
 };
 
 struct ctl_vm {
@@ -60,6 +63,19 @@ struct ctl_vcpu {
 	uint64_t halts, polled, blocked, invalid, cut;
 	uint64_t useful_ns, wasted_ns, halted_ns;
 	uint64_t decisions, grown, shrunk, clipped;
+};
+
+/** What boost counted of a VM; include/uapi/vhalt.h says what each number is. */
+struct ctl_boost {
+	uint32_t pid;
+	char name[64];
+	char choice[VHALT_NAME_BYTES]; /* in force: "off" or a mode */
+	bool own;		       /* the VM has a choice of its own */
+	uint64_t reads, read_errors, bad_shares, unshared;
+	uint64_t preemptions, critical;
+	uint64_t steers, yields, targets, hits, handed;
+	uint64_t waits, wait_ns, wait_max_ns;
+	uint64_t wait_log2[VHALT_BOOST_WAIT_BUCKETS];
 };
 
 struct ctl;
@@ -102,5 +118,17 @@ int ctl_reset(struct ctl *ctl, uint32_t pid, struct ctl_error *error);
 /** ctl_set_budget - at most @ppm (0 to 1000000) of the host's CPU time is polled away; 0: no limit.
  */
 int ctl_set_budget(struct ctl *ctl, uint32_t ppm, struct ctl_error *error);
+
+/**
+ * ctl_set_boost - turn the switch of boost.
+ * @pid:    process id of a VM, or 0: for all VMs without a choice of their own
+ * @choice: a mode of the core, "off", or with a @pid "default"
+ *
+ * Return: 0, -EINVAL, -EOPNOTSUPP, -ESRCH, -ENOSPC, -ENOMEM; @error is filled then.
+ */
+int ctl_set_boost(struct ctl *ctl, uint32_t pid, const char *choice, struct ctl_error *error);
+
+/** ctl_get_boost - of all VMs; as ctl_get_vms(). */
+int ctl_get_boost(struct ctl *ctl, struct ctl_boost **list, size_t *n, struct ctl_error *error);
 
 #endif

@@ -73,6 +73,9 @@ static int take_info(const struct nlmsghdr *message, void *arg)
 		case VHALT_A_BUDGET_PPM: i->budget_ppm = get_u32(a); break;
 		case VHALT_A_FACTOR: i->factor = get_u32(a); break;
 		case VHALT_A_BURNT_PPM: i->burnt_ppm = get_u32(a); break;
+		case VHALT_A_BOOST: get_string(a, i->boost, sizeof(i->boost)); break;
+		case VHALT_A_BOOST_WATCHING: i->boost_watching = get_flag(a); break;
+		case VHALT_A_BOOST_REFUSED: i->boost_refused = get_u64(a); break;
 		}
 	}
 	return MNL_CB_OK;
@@ -156,6 +159,59 @@ static int take_vcpu(const struct nlmsghdr *message, void *arg)
 	return MNL_CB_OK;
 }
 
+static void get_waits(const struct nlattr *attr, struct ctl_boost *b)
+{
+	size_t bytes = mnl_attr_get_payload_len(attr);
+
+	/* Of a kernel with more buckets only those known here; the rest would be longer waits. */
+	bytes = bytes < sizeof(b->wait_log2) ? bytes : sizeof(b->wait_log2);
+	memcpy(b->wait_log2, mnl_attr_get_payload(attr), bytes);
+}
+
+static void get_boost_counts(const struct nlattr *nest, struct ctl_boost *b)
+{
+	const struct nlattr *a;
+
+	ctl_for_each_nested (a, nest) {
+		switch (mnl_attr_get_type(a)) {
+		case VHALT_BOOST_A_READS: b->reads = get_u64(a); break;
+		case VHALT_BOOST_A_READ_ERRORS: b->read_errors = get_u64(a); break;
+		case VHALT_BOOST_A_BAD_SHARES: b->bad_shares = get_u64(a); break;
+		case VHALT_BOOST_A_UNSHARED: b->unshared = get_u64(a); break;
+		case VHALT_BOOST_A_PREEMPTIONS: b->preemptions = get_u64(a); break;
+		case VHALT_BOOST_A_CRITICAL: b->critical = get_u64(a); break;
+		case VHALT_BOOST_A_STEERS: b->steers = get_u64(a); break;
+		case VHALT_BOOST_A_YIELDS: b->yields = get_u64(a); break;
+		case VHALT_BOOST_A_TARGETS: b->targets = get_u64(a); break;
+		case VHALT_BOOST_A_HITS: b->hits = get_u64(a); break;
+		case VHALT_BOOST_A_HANDED: b->handed = get_u64(a); break;
+		case VHALT_BOOST_A_WAITS: b->waits = get_u64(a); break;
+		case VHALT_BOOST_A_WAIT_NS: b->wait_ns = get_u64(a); break;
+		case VHALT_BOOST_A_WAIT_MAX_NS: b->wait_max_ns = get_u64(a); break;
+		case VHALT_BOOST_A_WAIT_LOG2: get_waits(a, b); break;
+		}
+	}
+}
+
+static int take_boost(const struct nlmsghdr *message, void *arg)
+{
+	struct ctl_boost *b = add(arg);
+	const struct nlattr *a;
+
+	if (!b)
+		return MNL_CB_ERROR;
+	ctl_for_each_attr (a, message, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(a)) {
+		case VHALT_A_VM_PID: b->pid = get_u32(a); break;
+		case VHALT_A_NAME: get_string(a, b->name, sizeof(b->name)); break;
+		case VHALT_A_BOOST: get_string(a, b->choice, sizeof(b->choice)); break;
+		case VHALT_A_BOOST_OWN: b->own = get_flag(a); break;
+		case VHALT_A_BOOST_COUNTS: get_boost_counts(a, b); break;
+		}
+	}
+	return MNL_CB_OK;
+}
+
 static int get_list(struct ctl *ctl, uint8_t cmd, mnl_cb_t answer, struct list *list,
 		    struct ctl_error *error)
 {
@@ -187,6 +243,16 @@ int ctl_get_vcpus(struct ctl *ctl, struct ctl_vcpu **vcpus, size_t *n, struct ct
 	int err = get_list(ctl, VHALT_CMD_GET_VCPU, take_vcpu, &list, error);
 
 	*vcpus = list.items;
+	*n = list.n;
+	return err;
+}
+
+int ctl_get_boost(struct ctl *ctl, struct ctl_boost **vms, size_t *n, struct ctl_error *error)
+{
+	struct list list = {.item_bytes = sizeof(**vms)};
+	int err = get_list(ctl, VHALT_CMD_GET_BOOST, take_boost, &list, error);
+
+	*vms = list.items;
 	*n = list.n;
 	return err;
 }

@@ -50,6 +50,130 @@
 	const struct genl_ops *op, struct sk_buff *skb, struct genl_info *info
 #endif
 
+/* sched_switch passes the leaving task's state since 5.18; before, it is still in the task. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
+#define COMPAT_SCHED_SWITCH_ARGS                                                                   \
+	void *data, bool preempt, struct task_struct *prev, struct task_struct *next,              \
+		unsigned int prev_state
+#define COMPAT_PREV_STATE prev_state
+#else
+#define COMPAT_SCHED_SWITCH_ARGS                                                                   \
+	void *data, bool preempt, struct task_struct *prev, struct task_struct *next
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+#define COMPAT_PREV_STATE READ_ONCE(prev->__state)
+#else
+#define COMPAT_PREV_STATE READ_ONCE(prev->state)
+#endif
+#endif
+
+/*
+ * kvm_exit gave the reason until 5.15 (0a62a0319abb took it out). A PAUSE is 40 in VMX's numbers
+ * and 0x77 in SVM's; neither means something else, that is frequent, in the other's.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 16, 0)
+#define COMPAT_KVM_EXIT_ARGS void *data, struct kvm_vcpu *exiting, u32 isa
+#define COMPAT_EXIT_MAY_SPIN true
+#else
+#define COMPAT_KVM_EXIT_ARGS                                                                       \
+	void *data, unsigned int exit_reason, struct kvm_vcpu *exiting, u32 isa
+#define COMPAT_EXIT_MAY_SPIN (exit_reason == 40 || exit_reason == 0x77)
+#endif
+
+/*
+ * What KVM keeps of a vCPU that spins: host/boost.c tells what it means. Architectures without
+ * PAUSE exits have none of it.
+ */
+#ifdef CONFIG_HAVE_KVM_CPU_RELAX_INTERCEPT
+#define COMPAT_HAS_DIRECTED_YIELD 1
+
+/** compat_in_spin_loop - is @vcpu's thread, which is running here, inside kvm_vcpu_on_spin()? */
+static inline bool compat_in_spin_loop(const struct kvm_vcpu *vcpu)
+{
+	return READ_ONCE(vcpu->spin_loop.in_spin_loop);
+}
+
+/** compat_spin_arm - at an exit: prepare that compat_spun() can tell. */
+static inline void compat_spin_arm(struct kvm_vcpu *vcpu)
+{
+	if (!READ_ONCE(vcpu->spin_loop.dy_eligible))
+		WRITE_ONCE(vcpu->spin_loop.dy_eligible, true);
+}
+
+/** compat_spun - since the last compat_spin_arm(), was there a kvm_vcpu_on_spin()? */
+static inline bool compat_spun(const struct kvm_vcpu *vcpu)
+{
+	return compat_in_spin_loop(vcpu) || !READ_ONCE(vcpu->spin_loop.dy_eligible);
+}
+
+/** compat_spin_settle - when @vcpu begins to wait for a CPU: dy_eligible as KVM itself has it. */
+static inline void compat_spin_settle(struct kvm_vcpu *vcpu)
+{
+	if (compat_in_spin_loop(vcpu))
+		WRITE_ONCE(vcpu->spin_loop.dy_eligible, false);
+}
+
+/** compat_make_eligible - KVM's next scan may pick @vcpu though it spins. A racy hint, as in KVM. */
+static inline void compat_make_eligible(struct kvm_vcpu *vcpu)
+{
+	if (compat_in_spin_loop(vcpu))
+		WRITE_ONCE(vcpu->spin_loop.dy_eligible, true);
+}
+#else
+#define COMPAT_HAS_DIRECTED_YIELD 0
+static inline bool compat_in_spin_loop(const struct kvm_vcpu *vcpu)
+{
+	return false;
+}
+
+static inline void compat_spin_arm(struct kvm_vcpu *vcpu)
+{
+}
+
+static inline bool compat_spun(const struct kvm_vcpu *vcpu)
+{
+	return false;
+}
+
+static inline void compat_spin_settle(struct kvm_vcpu *vcpu)
+{
+}
+
+static inline void compat_make_eligible(struct kvm_vcpu *vcpu)
+{
+}
+#endif
+
+/** compat_exits - exits of @vcpu since it was created; 0 where KVM does not count them. */
+static inline u64 compat_exits(const struct kvm_vcpu *vcpu)
+{
+#ifdef CONFIG_X86
+	return READ_ONCE(vcpu->stat.exits);
+#else
+	return 0;
+#endif
+}
+
+/** compat_steal_gpa - where the guest has its steal-time page, or false: nowhere. Own thread. */
+static inline bool compat_steal_gpa(const struct kvm_vcpu *vcpu, u64 *gpa)
+{
+#ifdef CONFIG_X86
+	*gpa = vcpu->arch.st.msr_val & KVM_STEAL_VALID_BITS;
+	return vcpu->arch.st.msr_val & KVM_MSR_ENABLED;
+#else
+	return false;
+#endif
+}
+
+/** compat_real_mode - has the guest of @vcpu not left real mode? Own thread, outside the guest. */
+static inline bool compat_real_mode(const struct kvm_vcpu *vcpu)
+{
+#ifdef CONFIG_X86
+	return !(vcpu->arch.cr0 & X86_CR0_PE);
+#else
+	return false;
+#endif
+}
+
 /** compat_rcu_start - begin to wait for the readers of now. Process context. */
 static inline unsigned long compat_rcu_start(void)
 {

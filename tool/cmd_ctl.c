@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <uapi/vhalt.h>
+#include <vhalt/boost.h>
+
 #include "replay/apply.h"
 #include "tool/commands.h"
 #include "tool/ctl_module.h"
@@ -12,20 +15,27 @@
 
 static bool json, raise_ceiling;
 static uint64_t vm_pid;
+static const char *mode;
 
 static const struct option_row rows[] = {
 	{.name = "json",
 	 .letter = 'j',
 	 .kind = OPTION_FLAG,
 	 .value = &json,
-	 .help = "status: print JSON"},
+	 .help = "status, boost status: print JSON"},
 	{.name = "vm",
 	 .kind = OPTION_U64,
 	 .value = &vm_pid,
 	 .arg = "PID",
 	 .min = 1,
 	 .max = INT32_MAX,
-	 .help = "set, reset: this VM only (default: all without a policy of their own)"},
+	 .help = "set, reset, boost: this VM only (default: all without a policy, or a choice of "
+		 "boost, of their own)"},
+	{.name = "mode",
+	 .kind = OPTION_STRING,
+	 .value = &mode,
+	 .arg = "MODE",
+	 .help = "boost on: kernel (only watch), critical or holder (default holder)"},
 	{.name = "raise",
 	 .kind = OPTION_FLAG,
 	 .value = &raise_ceiling,
@@ -35,7 +45,8 @@ static const struct option_row rows[] = {
 
 static const struct option_spec spec = {
 	.command = "ctl",
-	.usage = "status | restore | set POLICY[:k=v,...] | reset | budget PERCENT | check FILE",
+	.usage = "status | restore | set POLICY[:k=v,...] | reset | budget PERCENT | check FILE | "
+		 "boost on|off|default|status",
 	.summary = "Shows and changes halt polling: KVM's parameters, and the module vhalt_kvm.",
 	.rows = rows,
 };
@@ -136,6 +147,33 @@ static int reset(const char *unused)
 	return ctl_module_reset(vm_pid);
 }
 
+static int boost(const char *what)
+{
+	if (mode && strcmp(what, "on")) {
+		fprintf(stderr, "vhalt ctl: --mode goes with boost on\n");
+		return 2;
+	}
+	if (mode && vhalt_boost_mode_find(mode) == VHALT_NR_BOOST_MODES) {
+		fprintf(stderr, "vhalt ctl: --mode: \"%s\" is not kernel, critical or holder\n",
+			mode);
+		return 2;
+	}
+	if (!strcmp(what, "status"))
+		return ctl_boost_status(vm_pid, json);
+	if (!strcmp(what, "on"))
+		return ctl_boost_set(
+			mode ? mode : vhalt_boost_mode_name(VHALT_BOOST_HOLDER), vm_pid);
+	if (!strcmp(what, VHALT_BOOST_NAME_OFF))
+		return ctl_boost_set(VHALT_BOOST_NAME_OFF, vm_pid);
+	if (strcmp(what, VHALT_BOOST_NAME_DEFAULT) || !vm_pid) {
+		fprintf(stderr, "vhalt ctl: boost: \"%s\" is not on, off, status, or with --vm "
+				"default\n",
+			what);
+		return 2;
+	}
+	return ctl_boost_set(VHALT_BOOST_NAME_DEFAULT, vm_pid);
+}
+
 static const struct {
 	const char *name;
 	int operands;
@@ -143,6 +181,7 @@ static const struct {
 } actions[] = {
 	{"status", 0, status}, {"restore", 0, restore},		 {"set", 1, set},
 	{"reset", 0, reset},   {"budget", 1, ctl_module_budget}, {"check", 1, ctl_module_check},
+	{"boost", 1, boost},
 };
 
 int cmd_ctl(int argc, char **argv)

@@ -44,4 +44,14 @@ int ctl_module_budget(const char *text);
  */
 int ctl_module_check(const char *path);
 
+/**
+ * ctl_boost_set - `boost on`, `boost off`.
+ * @choice: a mode of boost, "off", or "default"
+ * @pid:    --vm, or 0: all VMs without a choice of their own
+ */
+int ctl_boost_set(const char *choice, uint64_t pid);
+
+/** ctl_boost_status - `boost status`: @pid's VM, 0: all; as text or JSON (man vhalt-ctl). */
+int ctl_boost_status(uint64_t pid, bool json);
+
 #endif

@@ -24,9 +24,17 @@
  */
 #define VHALT_GENL_NAME "vhalt"
 #define VHALT_GENL_VERSION 1
-#define VHALT_ABI 1
+#define VHALT_ABI 2
 
 #define VHALT_POLICY_NAME_KERNEL "kernel"
+
+/*
+ * Boost (since ABI 2): whom a spinning vCPU's time is given to. A choice is the name of a mode of
+ * the core ("kernel": only watch and count, "critical", "holder"), or one of these. Off when the
+ * module is loaded.
+ */
+#define VHALT_BOOST_NAME_OFF	 "off"
+#define VHALT_BOOST_NAME_DEFAULT "default" /* of a VM: as the default for all VMs says */
 
 /* Longest policy and parameter names, with their NUL. */
 #define VHALT_NAME_BYTES 32
@@ -55,6 +63,14 @@
  *	Without: all of them do, the default is VHALT_POLICY_NAME_KERNEL, the budget is off.
  * @VHALT_CMD_SET_BUDGET: do. BUDGET_PPM required, 0 to 1000000: how much of the host's CPU time
  *	all vCPUs together may poll away; 0: no limit. -ERANGE.
+ *
+ * Since ABI 2; GET_INFO then also has BOOST (the default), BOOST_WATCHING, BOOST_REFUSED.
+ * @VHALT_CMD_GET_BOOST: dump. No attributes. A message per VM, of those GET_VM lists: VM_PID, NAME,
+ *	BOOST in force, BOOST_OWN, BOOST_COUNTS.
+ * @VHALT_CMD_SET_BOOST: do. BOOST required; VM_PID: for this VM only, else the default for all VMs
+ *	without a choice of their own. -EINVAL: no such choice; -EOPNOTSUPP: this kernel has no directed
+ *	yield; -ESRCH, -ENOSPC, -ENOMEM as for SET. Takes effect at each vCPU's next exit. RESET does not
+ *	touch it.
  */
 enum vhalt_cmd {
 	VHALT_CMD_UNSPEC,
@@ -64,6 +80,8 @@ enum vhalt_cmd {
 	VHALT_CMD_SET,
 	VHALT_CMD_RESET,
 	VHALT_CMD_SET_BUDGET,
+	VHALT_CMD_GET_BOOST,
+	VHALT_CMD_SET_BOOST,
 	__VHALT_CMD_AFTER_LAST,
 	VHALT_CMD_MAX = __VHALT_CMD_AFTER_LAST - 1,
 };
@@ -106,6 +124,12 @@ enum vhalt_cmd {
  * @VHALT_A_GROWN: [u64] of these, larger than the one before
  * @VHALT_A_SHRUNK: [u64] of these, smaller
  * @VHALT_A_CLIPPED: [u64] of these, above the ceiling then in force: KVM polls no longer than that
+ * @VHALT_A_BOOST: [string] a choice of boost
+ * @VHALT_A_BOOST_OWN: [u8] 1: the VM has a choice of its own, 0: it follows the default
+ * @VHALT_A_BOOST_WATCHING: [u8] 1: KVM is there and some VM is boosted, so exits are watched
+ * @VHALT_A_BOOST_REFUSED: [u64] exits of VMs to be boosted for which there was no room: the second
+ *	VM of a process, or out of memory for a moment
+ * @VHALT_A_BOOST_COUNTS: [nest of enum vhalt_boost_attr] while the VM was boosted, since it is known
  */
 enum vhalt_attr {
 	VHALT_A_UNSPEC,
@@ -144,6 +168,11 @@ enum vhalt_attr {
 	VHALT_A_GROWN,
 	VHALT_A_SHRUNK,
 	VHALT_A_CLIPPED,
+	VHALT_A_BOOST,
+	VHALT_A_BOOST_OWN,
+	VHALT_A_BOOST_WATCHING,
+	VHALT_A_BOOST_REFUSED,
+	VHALT_A_BOOST_COUNTS,
 	__VHALT_A_AFTER_LAST,
 	VHALT_A_MAX = __VHALT_A_AFTER_LAST - 1,
 };
@@ -162,6 +191,58 @@ enum vhalt_param_attr {
 	VHALT_PARAM_A_VALUE,
 	__VHALT_PARAM_A_AFTER_LAST,
 	VHALT_PARAM_A_MAX = __VHALT_PARAM_A_AFTER_LAST - 1,
+};
+
+/** Buckets of VHALT_BOOST_A_WAIT_LOG2: bucket i has waits from 2^(i-1) to 2^i - 1 ns, the last all
+ *  that are longer (from 17 s on). */
+#define VHALT_BOOST_WAIT_BUCKETS 36
+
+/**
+ * enum vhalt_boost_attr - inside VHALT_A_BOOST_COUNTS; all [u64] but WAIT_LOG2.
+ *
+ * A vCPU leaves its CPU against its will when it is preempted, or gives its time away as it spins
+ * (KVM's directed yield). Each time its guest's preempt_count is read.
+ *
+ * @VHALT_BOOST_A_PAD: [unused] alignment of 64-bit attributes
+ * @VHALT_BOOST_A_READS: counts read
+ * @VHALT_BOOST_A_READ_ERRORS: the address the guest published could not be read
+ * @VHALT_BOOST_A_BAD_SHARES: what the guest published is not understood: version, width, alignment
+ * @VHALT_BOOST_A_PREEMPTIONS: times a vCPU was preempted
+ * @VHALT_BOOST_A_CRITICAL: times one left its CPU inside a critical section (count above zero), the
+ *	exit it was at not being a PAUSE: a preempted holder
+ * @VHALT_BOOST_A_STEERS: times KVM's scan was pointed at another vCPU than it stood at
+ * @VHALT_BOOST_A_YIELDS: times a spinning vCPU gave its time to another one, seen as such: its thread
+ *	called the scheduler, still running, inside kvm_vcpu_on_spin()
+ * @VHALT_BOOST_A_TARGETS: of these, with a known target: KVM's last_boosted_vcpu at the yielder's next
+ *	exit, unless another vCPU came back from a yield, or was steered for, in between
+ * @VHALT_BOOST_A_HITS: of these, the target was a preempted holder at the moment of the yield
+ * @VHALT_BOOST_A_HANDED: of all yields, the next thread on the same CPU was that of a preempted holder
+ * @VHALT_BOOST_A_WAITS: preempted holders that got a CPU again
+ * @VHALT_BOOST_A_WAIT_NS: how long they had waited for it, all together
+ * @VHALT_BOOST_A_WAIT_MAX_NS: the longest of these waits
+ * @VHALT_BOOST_A_UNSHARED: nothing was published, or the steal-time page was not present
+ * @VHALT_BOOST_A_WAIT_LOG2: [array of VHALT_BOOST_WAIT_BUCKETS u64] how many waits were how long
+ */
+enum vhalt_boost_attr {
+	VHALT_BOOST_A_UNSPEC,
+	VHALT_BOOST_A_PAD,
+	VHALT_BOOST_A_READS,
+	VHALT_BOOST_A_READ_ERRORS,
+	VHALT_BOOST_A_BAD_SHARES,
+	VHALT_BOOST_A_PREEMPTIONS,
+	VHALT_BOOST_A_CRITICAL,
+	VHALT_BOOST_A_STEERS,
+	VHALT_BOOST_A_YIELDS,
+	VHALT_BOOST_A_TARGETS,
+	VHALT_BOOST_A_HITS,
+	VHALT_BOOST_A_HANDED,
+	VHALT_BOOST_A_WAITS,
+	VHALT_BOOST_A_WAIT_NS,
+	VHALT_BOOST_A_WAIT_MAX_NS,
+	VHALT_BOOST_A_WAIT_LOG2,
+	VHALT_BOOST_A_UNSHARED,
+	__VHALT_BOOST_A_AFTER_LAST,
+	VHALT_BOOST_A_MAX = __VHALT_BOOST_A_AFTER_LAST - 1,
 };
 
 #endif

@@ -10,12 +10,6 @@
 #include "host/netlink.h"
 #include "host/registry.h"
 
-/* A walk over a table that is cut into messages' buffers. */
-struct dump {
-	struct sk_buff *skb;
-	struct netlink_callback *cb;
-};
-
 static struct host_cursor *cursor(struct netlink_callback *cb)
 {
 	BUILD_BUG_ON(sizeof(struct host_cursor) > sizeof(cb->ctx));
@@ -28,13 +22,13 @@ int host_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static void *begin(const struct dump *d, u8 cmd)
+void *host_dump_begin(const struct host_dump *d, u8 cmd)
 {
 	return genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
 			   &host_genl_family, NLM_F_MULTI, cmd);
 }
 
-static int end(const struct dump *d, void *msg, int err)
+int host_dump_end(const struct host_dump *d, void *msg, int err)
 {
 	if (err) {
 		genlmsg_cancel(d->skb, msg);
@@ -46,12 +40,12 @@ static int end(const struct dump *d, void *msg, int err)
 
 static int put_vm(struct host_vm *vm, void *arg)
 {
-	const struct dump *d = arg;
-	void *msg = begin(d, VHALT_CMD_GET_VM);
+	const struct host_dump *d = arg;
+	void *msg = host_dump_begin(d, VHALT_CMD_GET_VM);
 
 	if (!msg)
 		return -EMSGSIZE;
-	return end(
+	return host_dump_end(
 		d, msg,
 		nla_put_u32(d->skb, VHALT_A_VM_PID, vm->pid) ||
 			nla_put_string(d->skb, VHALT_A_NAME, vm->name) ||
@@ -90,13 +84,14 @@ static int put_counts(struct sk_buff *skb, const struct host_counts *c)
 
 static int put_vcpu(struct host_vcpu *v, void *arg)
 {
-	const struct dump *d = arg;
-	void *msg = begin(d, VHALT_CMD_GET_VCPU);
+	const struct host_dump *d = arg;
+	void *msg = host_dump_begin(d, VHALT_CMD_GET_VCPU);
 
 	if (!msg)
 		return -EMSGSIZE;
-	return end(d, msg,
-		   nla_put_u32(d->skb, VHALT_A_VM_PID, v->vm->pid) ||
+	return host_dump_end(
+		d, msg,
+		nla_put_u32(d->skb, VHALT_A_VM_PID, v->vm->pid) ||
 			   nla_put_u32(d->skb, VHALT_A_TID, v->tid) ||
 			   nla_put_u32(d->skb, VHALT_A_VCPU, v->id) ||
 			   nla_put_u32(d->skb, VHALT_A_WINDOW_NS, READ_ONCE(v->window_ns)) ||
@@ -110,20 +105,26 @@ static int result(const struct sk_buff *skb, int err)
 	return err == -EMSGSIZE && skb->len ? skb->len : err ? err : skb->len;
 }
 
-int host_dump_vms(struct sk_buff *skb, struct netlink_callback *cb)
+int host_dump_walk_vms(struct host_dump *d, int (*visit)(struct host_vm *vm, void *arg))
 {
-	struct dump d = {skb, cb};
 	int err;
 
 	rcu_read_lock();
-	err = host_vms_walk(cursor(cb), put_vm, &d);
+	err = host_vms_walk(cursor(d->cb), visit, d);
 	rcu_read_unlock();
-	return result(skb, err);
+	return result(d->skb, err);
+}
+
+int host_dump_vms(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct host_dump d = {skb, cb};
+
+	return host_dump_walk_vms(&d, put_vm);
 }
 
 int host_dump_vcpus(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump d = {skb, cb};
+	struct host_dump d = {skb, cb};
 	int err;
 
 	rcu_read_lock();

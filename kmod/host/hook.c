@@ -29,6 +29,7 @@
 #include <uapi/vhalt.h>
 
 #include "compat.h"
+#include "host/boost_control.h"
 #include "host/probe.h"
 #include "host/registry.h"
 
@@ -66,11 +67,11 @@ static bool are_kvm_ops(struct preempt_ops *ops)
 }
 
 /* Only the task itself changes its list of notifiers, so it may be read without a lock. */
-static struct kvm_vcpu *current_vcpu(void)
+struct kvm_vcpu *host_vcpu_of(const struct task_struct *task)
 {
 	struct preempt_notifier *n;
 
-	hlist_for_each_entry (n, &current->preempt_notifiers, link)
+	hlist_for_each_entry (n, &task->preempt_notifiers, link)
 		if (are_kvm_ops(n->ops))
 			return container_of(n, struct kvm_vcpu, preempt_notifier);
 	return NULL;
@@ -90,7 +91,7 @@ static void probe_wakeup(void *data, __u64 ns, bool waited, bool valid)
 
 	preempt_disable();
 	rcu_read_lock();
-	vcpu = current_vcpu();
+	vcpu = host_vcpu_of(current);
 	if (likely(vcpu))
 		host_wakeup(vcpu, param_ns(), ns, waited, valid);
 	else
@@ -173,8 +174,10 @@ static int notify(struct notifier_block *nb, unsigned long state, void *data)
 
 	if (state == MODULE_STATE_COMING) {
 		module_coming(mod);
+		host_boost_kvm_coming(mod);
 	} else if (state == MODULE_STATE_GOING && mod == wakeup_owner) {
 		detach();
+		host_boost_kvm_going(mod);
 		host_vcpus_drop_all();
 	}
 	return NOTIFY_OK;
@@ -205,6 +208,7 @@ int host_hook_init(void)
 	int err;
 
 	for_each_kernel_tracepoint(look, &found);
+	host_boost_start();
 	if (!found.exit) {
 		pr_err("this kernel has no tracepoint %s\n", exit_name);
 		return -ENOENT;

@@ -5,6 +5,17 @@
 
 #include <linux/types.h>
 
+struct kvm_vcpu;
+struct task_struct;
+
+/**
+ * host_vcpu_of - the vCPU @task runs, or NULL: it is not inside KVM_RUN.
+ * @task: current, or where tasks are switched the next one: nobody changes its notifiers meanwhile
+ *
+ * Probe, preemption off. The vCPU and its VM stay while @task does not run on.
+ */
+struct kvm_vcpu *host_vcpu_of(const struct task_struct *task);
+
 /**
  * host_hook_init - begin to watch process exits and, now or as soon as KVM is loaded, its halts.
  *

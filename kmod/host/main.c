@@ -8,6 +8,8 @@
 
 #include <uapi/vhalt.h>
 
+#include "host/boost_control.h"
+#include "host/boost_vm.h"
 #include "host/budget.h"
 #include "host/control.h"
 #include "host/hook.h"
@@ -79,8 +81,10 @@ static void __exit vhalt_kvm_exit(void)
 {
 	host_netlink_fini();
 	host_hook_fini();
+	host_boost_stop();
 	host_budget_fini();
 	host_registry_fini();
+	host_boost_fini();
 	host_control_fini();
 }
 

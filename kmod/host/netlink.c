@@ -118,7 +118,7 @@ static int get_info(struct sk_buff *request, struct genl_info *info)
 	host_control_lock();
 	err = !msg || nla_put_u32(skb, VHALT_A_ABI, VHALT_ABI) ||
 	      host_put_settings(skb, host_settings_default()) || put_registry(skb) ||
-	      put_hook(skb) || put_budget(skb);
+	      put_hook(skb) || put_budget(skb) || host_boost_put_info(skb);
 	host_control_unlock();
 	if (err) {
 		nlmsg_free(skb);
@@ -322,6 +322,21 @@ static const struct genl_ops ops[] = {
 		.policy = budget_attrs,
 		.maxattr = VHALT_A_MAX,
 		.doit = do_budget,
+	},
+	{
+		.cmd = VHALT_CMD_GET_BOOST,
+		.flags = GENL_ADMIN_PERM,
+		.policy = no_attrs,
+		.maxattr = VHALT_A_MAX,
+		.start = host_dump_start,
+		.dumpit = host_dump_boost,
+	},
+	{
+		.cmd = VHALT_CMD_SET_BOOST,
+		.flags = GENL_ADMIN_PERM,
+		.policy = host_boost_attrs,
+		.maxattr = VHALT_A_MAX,
+		.doit = host_boost_do_set,
 	},
 };
 

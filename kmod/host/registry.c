@@ -11,6 +11,8 @@
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 
+#include "host/boost_control.h"
+#include "host/boost_vm.h"
 #include "host/pool.h"
 
 /* Chains stay short up to some thousand vCPUs; beyond that a look-up walks a few records more. */
@@ -153,6 +155,7 @@ static struct host_vm *add_vm(struct task_struct *leader)
 	if (!vm)
 		return NULL;
 	vm->pid = task_tgid_nr(leader);
+	vm->boost_choice = HOST_BOOST_DEFAULT;
 	/* Without the task's lock, which may sleep on PREEMPT_RT: a name half changed does no harm.
 	 */
 	strscpy(vm->name, leader->comm, sizeof(vm->name));
@@ -160,6 +163,11 @@ static struct host_vm *add_vm(struct task_struct *leader)
 	if (present != vm)
 		host_pool_put_back(&vm_pool, vm);
 	return present;
+}
+
+struct host_vm *host_vm_add_current(void)
+{
+	return add_vm(current->group_leader);
 }
 
 static void mark_gone(struct host_vm *vm)
@@ -223,7 +231,7 @@ struct host_vcpu *host_vcpu_add(struct kvm_vcpu *vcpu)
 	struct host_vcpu *v;
 
 	if (!vm)
-		vm = add_vm(current->group_leader);
+		vm = host_vm_add_current();
 	if (!vm)
 		return NULL;
 	v = host_pool_take(&vcpu_pool);
@@ -259,6 +267,7 @@ static void drop_vm(struct host_vm *vm, bool itself)
 		counts.nr_vms--;
 	}
 	raw_spin_unlock_irqrestore(&lock, flags);
+	host_boost_forget(vm);
 	if (!itself)
 		return;
 	host_settings_put(rcu_replace_pointer(vm->settings, NULL, lockdep_is_held(&control_lock)));
@@ -275,6 +284,8 @@ static void drop_vms(bool all, bool itself)
 	hash_for_each_safe (vms, bucket, next, vm, node)
 		if (all || vm->gone)
 			drop_vm(vm, itself);
+	/* The last VM that was boosted may have gone; nothing is registered anew for that. */
+	host_boost_apply();
 	host_control_unlock();
 }
 

@@ -10,6 +10,7 @@
 #include <vhalt/policy.h>
 
 #include "compat.h"
+#include "host/boost_counts.h"
 #include "host/settings.h"
 
 /*
@@ -34,6 +35,9 @@ struct host_vm {
 	bool gone; /* the process has ended: not to be found any more */
 	char name[TASK_COMM_LEN];
 	struct host_settings __rcu *settings; /* its own, or NULL: the default */
+	u32 boost_choice;		      /* enum vhalt_boost_mode, HOST_BOOST_... */
+	struct host_boost __rcu *boost;	      /* while it is boosted */
+	struct host_boost_counts boosted;     /* counted while it was, earlier */
 	struct rcu_head rcu;
 };
 
@@ -114,6 +118,14 @@ struct host_vm *host_vm_get(pid_t pid);
 /** host_vm_find - the record of process @pid, or NULL. Under rcu_read_lock() or the control lock.
  */
 struct host_vm *host_vm_find(pid_t pid);
+
+/**
+ * host_vm_add_current - make a record of the current process.
+ *
+ * Probe of a vCPU's thread, under rcu_read_lock(). Return: the record, the one there is by now, or
+ * NULL: the table is full or no spare is at hand.
+ */
+struct host_vm *host_vm_add_current(void);
 
 /**
  * host_registry_exit - a task ends: probe of sched_process_exit.

@@ -92,6 +92,37 @@ static void bad_others(struct ctl *ctl)
 	       "no VM of this pid");
 }
 
+static void boost(struct ctl *ctl)
+{
+	struct ctl_error error = {""};
+	struct ctl_info info;
+
+	expect("boost by turns", ctl_set_boost(ctl, 0, "turns", &error), -EINVAL, &error,
+	       "boost turns: not a mode of boost");
+	expect("boost empty", ctl_set_boost(ctl, 0, "", &error), -EINVAL, &error,
+	       "not a mode of boost");
+	expect("boost of all by default", ctl_set_boost(ctl, 0, "default", &error), -EINVAL, &error,
+	       "boost default: not a mode of boost");
+	expect("boost too long",
+	       ctl_set_boost(ctl, 0, "holderholderholderholderholderholder", &error), -EINVAL,
+	       &error, "");
+	expect("boost of nobody", ctl_set_boost(ctl, 0x7ffffff0, "holder", &error), -ESRCH, &error,
+	       "vm 2147483632: no such process");
+	expect("boost", ctl_set_boost(ctl, 0, "critical", &error), 0, &error, "");
+	expect("bad boost", ctl_set_boost(ctl, 0, "turns", &error), -EINVAL, &error, "turns");
+	expect("info", ctl_get_info(ctl, &info, &error), 0, &error, "");
+	if (strcmp(info.boost, "critical") || !info.boost_watching) {
+		printf("boost read back: %s, watching %d\n", info.boost, info.boost_watching);
+		failures++;
+	}
+	expect("no boost", ctl_set_boost(ctl, 0, "off", &error), 0, &error, "");
+	expect("info", ctl_get_info(ctl, &info, &error), 0, &error, "");
+	if (strcmp(info.boost, "off") || info.boost_watching) {
+		printf("boost off: %s, watching %d\n", info.boost, info.boost_watching);
+		failures++;
+	}
+}
+
 /* A refused request changes nothing; an accepted one is what is read back. */
 static void read_back(struct ctl *ctl)
 {
@@ -123,6 +154,7 @@ static void unprivileged(void)
 {
 	struct ctl_setting none = setting("none", 0, "", 0, "", 0);
 	struct ctl_error error = {""};
+	struct ctl_boost *boosts;
 	struct ctl_vcpu *vcpus;
 	struct ctl_info info;
 	struct ctl_vm *vms;
@@ -140,6 +172,10 @@ static void unprivileged(void)
 	       "CAP_NET_ADMIN");
 	expect("user: set", ctl_set(ctl, 0, &none, &error), -EPERM, &error, "CAP_NET_ADMIN");
 	expect("user: reset", ctl_reset(ctl, 0, &error), -EPERM, &error, "CAP_NET_ADMIN");
+	expect("user: boosts", ctl_get_boost(ctl, &boosts, &n, &error), -EPERM, &error,
+	       "CAP_NET_ADMIN");
+	expect("user: boost", ctl_set_boost(ctl, 0, "holder", &error), -EPERM, &error,
+	       "CAP_NET_ADMIN");
 	expect("user: budget", ctl_set_budget(ctl, 1, &error), -EPERM, &error, "CAP_NET_ADMIN");
 	_exit(failures ? 1 : 0);
 }
@@ -158,6 +194,7 @@ int main(void)
 	}
 	bad_settings(ctl);
 	bad_others(ctl);
+	boost(ctl);
 	read_back(ctl);
 	ctl_close(ctl);
 	pid = fork();
