@@ -22,3 +22,33 @@ usage_error() {
 need() {
 	command -v "$1" >/dev/null || die "$1 is missing: install $2"
 }
+
+# built LOG COMMAND...: run it; neither failure nor a warning is let through.
+built() {
+	local log=$1
+	shift
+	if ! "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		die "does not build: $*"
+	fi
+	! grep -E 'warning:|error:' "$log" >&2 || die "warnings from: $*"
+}
+
+# product_modules RELEASE KDIR: vhalt_kvm.ko and vhalt_guest.ko into $rig_build/kmod/RELEASE, checked by sparse
+# where it is installed, without KVM's symbols.
+product_modules() {
+	local out=$rig_build/kmod/$1 check=0 used
+	! command -v sparse >/dev/null || check=1
+	mkdir -p "$out"
+	built "$rig_build/kmod/build-$1.log" make -s -j"$(nproc)" -C "$rig_root/kmod" KDIR="$2" OUT="$out" C=$check
+	used=$(nm -u "$out/vhalt_kvm.ko" | grep -E ' (kvm_|__traceiter_kvm|__tracepoint_kvm|halt_poll_ns)' || true)
+	[[ -z $used ]] || die "the module uses symbols of KVM: $used"
+}
+
+# test_modules RELEASE KDIR SUITE: the modules of SUITE/modules, helpers of its cases, into $rig_build/SUITE/RELEASE.
+test_modules() {
+	local out=$rig_build/$3/$1 file
+	mkdir -p "$out"
+	for file in "$rig_dir/$3"/modules/*; do ln -sfn "$file" "$out/"; done
+	built "$rig_build/$3/build-$1.log" make -s -j"$(nproc)" -C "$2" M="$out" ROOT="$rig_root" modules
+}
