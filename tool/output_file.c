@@ -10,13 +10,17 @@
 
 #include "tool/output_file.h"
 
-/* The file meant: what a link points to, if that exists. */
+/* The file meant: what a link points to, if that exists; else the name as it was given. */
 static int resolve(struct output_file *out, const char *path)
 {
-	if (realpath(path, out->path))
-		return 0;
-	if (errno != ENOENT)
-		return -errno;
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode)) {
+		if (realpath(path, out->path))
+			return 0;
+		if (errno != ENOENT)
+			return -errno;
+	}
 	return snprintf(out->path, PATH_MAX, "%s", path) >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
