@@ -52,8 +52,8 @@ $(BUILD)/libvhalt.pc: lib/libvhalt.pc.in
 install: $(BUILD)/vhalt library
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
-	  $(DESTDIR)$(INCLUDEDIR)/vhalt $(DESTDIR)$(PREFIX)/share/vhalt \
-	  $(foreach n,1 3 4 5,$(DESTDIR)$(MANDIR)/man$(n))
+	  $(DESTDIR)$(INCLUDEDIR)/vhalt $(DESTDIR)$(PREFIX)/share/vhalt/scenarios \
+	  $(foreach n,1 3 4 5 7,$(DESTDIR)$(MANDIR)/man$(n))
 	$(Q)install -m 755 $(BUILD)/vhalt $(DESTDIR)$(PREFIX)/bin/vhalt
 	$(Q)install -m 644 $(BUILD)/libvhalt.a $(DESTDIR)$(LIBDIR)/libvhalt.a
 	$(Q)install -m 755 $(BUILD)/$(VHALT_SONAME) $(DESTDIR)$(LIBDIR)/libvhalt.so.$(VHALT_RELEASE)
@@ -62,6 +62,7 @@ install: $(BUILD)/vhalt library
 	$(Q)install -m 644 $(BUILD)/libvhalt.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libvhalt.pc
 	$(Q)install -m 644 include/vhalt/*.h $(DESTDIR)$(INCLUDEDIR)/vhalt/
 	$(Q)install -m 644 demo/demo.vht $(DESTDIR)$(PREFIX)/share/vhalt/demo.vht
-	$(Q)$(foreach n,1 3 4 5,install -m 644 $(wildcard man/*.$(n)) $(DESTDIR)$(MANDIR)/man$(n) &&) true
+	$(Q)install -m 644 sim/scenarios/*.ini $(DESTDIR)$(PREFIX)/share/vhalt/scenarios/
+	$(Q)$(foreach n,1 3 4 5 7,install -m 644 $(wildcard man/*.$(n)) $(DESTDIR)$(MANDIR)/man$(n) &&) true
 
 -include $(LIBVHALT_OBJ:.o=.d)
