@@ -15,25 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/spec.h"
 #include "suite/rng.h"
 #include "suite/workload.h"
+#include "util/clock.h"
 
 enum { HALTS = 2000, ROUNDS = 4, PASSES = 15, COLD_VCPUS = 16384, LEARN = 300 };
 
 static const char *const policies[] = {"none", "kvm", "auto", "auto:sleep=1"};
 static const struct suite_setting setting = {.b_ns = 133000, .max_ns = 200000};
 static struct suite_halt halts[HALTS];
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 static void halt(struct vhalt_state *state, const struct vhalt_config *config,
 		 const struct suite_halt *h)
@@ -61,12 +53,12 @@ static double warm_ns(const struct vhalt_config *config, uint32_t workload)
 	suite_workload_generate(workload, &setting, 1, halts, HALTS);
 	vhalt_state_init(&state, config);
 	for (int pass = 0; pass < PASSES; pass++) {
-		uint64_t start = now_ns();
+		uint64_t start = clock_now_ns();
 		double ns;
 
 		for (uint32_t i = 0; i < ROUNDS * HALTS; i++)
 			halt(&state, config, &halts[i % HALTS]);
-		ns = (double)(now_ns() - start) / (ROUNDS * HALTS);
+		ns = (double)(clock_now_ns() - start) / (ROUNDS * HALTS);
 		best = ns < best ? ns : best;
 	}
 	return best;
@@ -91,10 +83,10 @@ static double cold_ns(const struct vhalt_config *config)
 			halt(&states[v], config, &halts[(v + i) % HALTS]);
 	}
 	suite_rng_init(&rng, 1, 0);
-	start = now_ns();
+	start = clock_now_ns();
 	for (uint32_t i = 0; i < COLD_VCPUS; i++)
 		halt(&states[suite_rng_below(&rng, COLD_VCPUS)], config, &halts[i % HALTS]);
-	ns = (double)(now_ns() - start) / COLD_VCPUS;
+	ns = (double)(clock_now_ns() - start) / COLD_VCPUS;
 	free(states);
 	return ns;
 }

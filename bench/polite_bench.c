@@ -17,6 +17,7 @@
 #include "lib/wait_polite.h"
 #include "measure/clock.h"
 #include "measure/machine.h"
+#include "util/clock.h"
 
 enum { POLL_NS = 1000000000, CALLS = 100000, PERIOD_NS = 1000000, WORK_NS = 50000 };
 
@@ -34,22 +35,22 @@ struct other_thread {
 
 static void work_as_guest(struct other_thread *o)
 {
-	uint64_t due_ns = measure_now_ns();
+	uint64_t due_ns = clock_now_ns();
 
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		uint64_t now_ns, late_ns;
 
 		due_ns += PERIOD_NS;
 		measure_sleep_until(due_ns);
-		now_ns = measure_now_ns();
+		now_ns = clock_now_ns();
 		late_ns = now_ns - due_ns;
 		o->wakeups++;
 		o->late_ns += late_ns;
 		o->latest_ns = late_ns > o->latest_ns ? late_ns : o->latest_ns;
-		while (measure_now_ns() - now_ns < WORK_NS)
+		while (clock_now_ns() - now_ns < WORK_NS)
 			;
 		if (late_ns > PERIOD_NS)
-			due_ns = measure_now_ns();
+			due_ns = clock_now_ns();
 	}
 }
 
@@ -85,7 +86,7 @@ struct seen {
 static void poll_for(uint64_t for_ns, bool yields, struct seen *seen)
 {
 	uint64_t began_cpu_ns = measure_cpu_ns(), switches = involuntary_switches();
-	uint64_t now_ns = measure_now_ns(), last_ns = now_ns, end_ns = now_ns + for_ns;
+	uint64_t now_ns = clock_now_ns(), last_ns = now_ns, end_ns = now_ns + for_ns;
 	uint64_t yield_ns = now_ns + WAIT_POLITE_YIELD_NS;
 	struct wait_polite polite;
 
@@ -100,7 +101,7 @@ static void poll_for(uint64_t for_ns, bool yields, struct seen *seen)
 			sched_yield();
 			yield_ns = now_ns + WAIT_POLITE_YIELD_NS;
 		}
-		now_ns = measure_now_ns();
+		now_ns = clock_now_ns();
 		gap_ns = now_ns - last_ns;
 		last_ns = now_ns;
 		seen->gap_2us += gap_ns > 2000;
@@ -166,7 +167,7 @@ static double cost_ns(void (*call)(void))
 
 static void call_clock(void)
 {
-	(void)measure_now_ns();
+	(void)clock_now_ns();
 }
 
 static void call_cpu_clock(void)

@@ -28,11 +28,13 @@
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "bench/recorder_peer.skel.h"
 #pragma GCC diagnostic pop
+#include "bench/draw.h"
 #include "trace/recorder.h"
 #include "trace/recorder_internal.h"
 #include "trace/recorder_ring.h"
 #include "trace/recorder_track.h"
 #include "trace/vht.h"
+#include "util/clock.h"
 
 enum { BATCHES = 101, BATCH_RUNS = 200 };
 enum { CPUS = 4, SLOTS = 8192, VCPUS = 16, ROUNDS = 100, ROUND_HALTS = 10000 };
@@ -190,16 +192,6 @@ struct vcpu {
 	uint32_t window_ns;
 };
 
-static uint64_t seed = 20260101;
-
-static uint64_t draw(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
-
 /* Mostly short halts, one in 16 long; 3 to 13 us of work between them. */
 static void next_halt(struct vcpu *v)
 {
@@ -295,14 +287,6 @@ static int drain(struct drainer *d)
 	return err;
 }
 
-static uint64_t thread_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 /* Return: ns per halt of our process, negative on failure; *@bytes_per_halt of the file. */
 static double bench_drain(double *bytes_per_halt)
 {
@@ -315,14 +299,14 @@ static double bench_drain(double *bytes_per_halt)
 		next_halt(&vcpus[i]);
 	for (int round = 0; !err && round < ROUNDS; round++) {
 		fill(d.memory, vcpus, ROUND_HALTS);
-		began_ns = thread_ns();
+		began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = drain(&d);
-		spent_ns += thread_ns() - began_ns;
+		spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	}
-	began_ns = thread_ns();
+	began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (d.writer && vht_writer_close(d.writer, vcpus[0].end_ns, 0))
 		err = -1;
-	spent_ns += thread_ns() - began_ns;
+	spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	*bytes_per_halt = (double)lseek(d.fd, 0, SEEK_END) / (double)(ROUNDS * ROUND_HALTS);
 	recorder_track_fini(&d.track);
 	recorder_rings_fini(&d.rings);

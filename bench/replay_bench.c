@@ -14,30 +14,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/draw.h"
 #include "replay/engine.h"
+#include "util/clock.h"
 
 enum { FRAME_HALTS = 4096, FRAMES = 64, VCPUS = 4, PASSES = 3 };
 #define PASS_NS 100000000ULL
 
-static uint64_t seed = 20260101;
-
-static uint64_t draw(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
-
 /* CPU time: one thread does all the work, and others may want the machine meanwhile. */
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 static void make_halts(struct trace_halt *halts)
 {
 	uint64_t start_ns = 0;
@@ -97,11 +81,11 @@ static uint64_t measure(const struct trace_halt *halts, const char *text)
 	unsigned int passes = 1;
 
 	for (int pass = 0; pass < PASSES;) {
-		uint64_t began_ns = now_ns(), taken_ns, rate;
+		uint64_t began_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), taken_ns, rate;
 
 		if (replay_all(halts, text, passes) < 0)
 			return 0;
-		taken_ns = now_ns() - began_ns;
+		taken_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began_ns;
 		if (taken_ns < PASS_NS) {
 			passes *= 2;
 			continue;

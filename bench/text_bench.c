@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "trace/reader_format.h"
+#include "util/clock.h"
 
 enum { TEXT_BYTES = 64 << 20, PASSES = 3, LINE_ROOM = 256, VCPUS = 8, SECONDS_DIGITS = 7 };
 
@@ -105,14 +106,6 @@ static void discard(struct text *t)
 	free(t->times);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 /* Reads @fd, which is closed, through; the number of halts in it. */
 static uint64_t read_all(int fd)
 {
@@ -142,10 +135,11 @@ static int measure(const char *name, bool perf, unsigned others, bool halts)
 
 		if (fd < 0 || write(fd, t.data, t.nr) != (ssize_t)t.nr || lseek(fd, 0, SEEK_SET))
 			return -1;
-		began_ns = now_ns();
+		began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (read_all(fd) != t.halts)
 			return -1;
-		best_ns = fmin(best_ns, (double)(now_ns() - began_ns));
+		best_ns = fmin(best_ns,
+			       (double)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns));
 	}
 	printf("\"%s_mb_per_s\":%.0f,", name, (double)t.nr * 1e3 / best_ns);
 	fflush(stdout);

@@ -18,6 +18,7 @@
 
 #include "trace/reader_format.h"
 #include "trace/vht.h"
+#include "util/clock.h"
 
 enum { HALTS = 1 << 21, VCPUS = 2, PASSES = 3, CEILING_NS = 200000, GROW_START_NS = 10000 };
 
@@ -83,14 +84,6 @@ static const struct guest {
 	{"burst", burst, false},	{"mixed", mixed, false},
 	{"burst+latency", burst, true}, {"noise", noise, false},
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
 
 /* KVM's decision after a halt, with its default parameters. */
 static void decide(struct trace_halt *h, uint32_t *window_ns)
@@ -209,18 +202,19 @@ static int measure(const struct guest *guest, struct trace_halt *halts, bool fir
 
 	draw(halts, guest);
 	for (int pass = 0; pass < PASSES; pass++) {
-		uint64_t began_ns = now_ns(), written_ns;
+		uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), written_ns;
 
 		if (fd < 0 || ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) ||
 		    write_all(fd, halts, guest))
 			return -1;
-		written_ns = now_ns();
+		written_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		bytes = lseek(fd, 0, SEEK_END);
 		write_ns = fmin(write_ns, (double)(written_ns - began_ns));
-		began_ns = now_ns();
+		began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (read_all(fd) != HALTS)
 			return -1;
-		read_ns = fmin(read_ns, (double)(now_ns() - began_ns));
+		read_ns = fmin(read_ns,
+			       (double)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns));
 	}
 	close(fd);
 	printf("%s\"%s\":{\"bytes_per_halt\":%.3f,\"write_ns\":%.1f,\"read_ns\":%.1f}",

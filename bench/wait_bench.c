@@ -9,18 +9,18 @@
  * cost is measured the same way and taken off.
  */
 #include <inttypes.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <vhalt/wait.h>
 #include "lib/wait_internal.h"
 #include "measure/clock.h"
+#include "measure/futex.h"
 #include "measure/machine.h"
 #include "measure/summary.h"
+#include "util/clock.h"
 
 enum { BATCHES = 21, KICKS = 200, SETTLE_NS = 60000, SETTLE_POLL_NS = 3000 };
 enum { IDLE_WAITERS = 10000, IDLE_NS = 2000000000 };
@@ -43,9 +43,9 @@ static double median(double *values, int nr)
 
 static void spin_ns(uint64_t ns)
 {
-	uint64_t end_ns = measure_now_ns() + ns;
+	uint64_t end_ns = clock_now_ns() + ns;
 
-	while (measure_now_ns() < end_ns)
+	while (clock_now_ns() < end_ns)
 		;
 }
 
@@ -54,9 +54,9 @@ static double clock_cost_ns(void)
 	static double costs[KICKS];
 
 	for (int i = 0; i < KICKS; i++) {
-		uint64_t before_ns = measure_now_ns();
+		uint64_t before_ns = clock_now_ns();
 
-		costs[i] = (double)(measure_now_ns() - before_ns);
+		costs[i] = (double)(clock_now_ns() - before_ns);
 	}
 	return median(costs, KICKS);
 }
@@ -73,18 +73,6 @@ struct target {
 	uint32_t woken;
 };
 
-static void bare_wait(uint32_t *word)
-{
-	while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-}
-
-static void bare_wake(uint32_t *word)
-{
-	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
 static void *target_main(void *arg)
 {
 	struct target *t = arg;
@@ -92,10 +80,10 @@ static void *target_main(void *arg)
 	for (uint32_t i = 1; i <= KICKS; i++) {
 		__atomic_store_n(&t->about_to_wait, i, __ATOMIC_RELEASE);
 		if (t->bare)
-			bare_wait(&t->word);
+			measure_futex_wait(&t->word);
 		else
 			vhalt_waiter_wait(&t->waiter, VHALT_NO_DEADLINE_NS);
-		t->woken_at_ns = measure_now_ns();
+		t->woken_at_ns = clock_now_ns();
 		__atomic_store_n(&t->woken, i, __ATOMIC_RELEASE);
 	}
 	return NULL;
@@ -137,12 +125,12 @@ static int kick_batch(struct target *t, double clock_ns, struct kicks *kicks)
 			;
 		spin_ns(t->polls ? SETTLE_POLL_NS : SETTLE_NS);
 		fast = is_fast(t);
-		before_ns = measure_now_ns();
+		before_ns = clock_now_ns();
 		if (t->bare)
-			bare_wake(&t->word);
+			measure_futex_wake(&t->word);
 		else
 			vhalt_waiter_kick(&t->waiter);
-		after_ns = measure_now_ns();
+		after_ns = clock_now_ns();
 		while (__atomic_load_n(&t->woken, __ATOMIC_ACQUIRE) < i)
 			;
 		/* On a busy machine the poll may have been cut, and the kick found it blocked. */
@@ -256,8 +244,8 @@ static int start_idle(pthread_t *thread, struct vhalt_waiter *waiter)
  */
 static uint64_t process_cpu_since(uint64_t *last_ns)
 {
-	uint64_t first_ns = measure_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	uint64_t second_ns = measure_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t first_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t second_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t asking_ns = second_ns - first_ns, used_ns = first_ns - *last_ns;
 
 	*last_ns = second_ns;
@@ -268,7 +256,7 @@ static uint64_t process_cpu_since(uint64_t *last_ns)
 static void await_quiet(uint64_t *cpu_ns)
 {
 	for (int i = 0; i < 50; i++) {
-		measure_sleep_until(measure_now_ns() + 100000000);
+		measure_sleep_until(clock_now_ns() + 100000000);
 		if (process_cpu_since(cpu_ns) < 100000)
 			return;
 	}
@@ -297,10 +285,10 @@ static int bench_idle(void)
 			usleep(1000);
 	await_quiet(&cpu_ns);
 	process_cpu_since(&cpu_ns);
-	began_ns = measure_now_ns();
+	began_ns = clock_now_ns();
 	measure_sleep_until(began_ns + IDLE_NS);
 	used_ns = process_cpu_since(&cpu_ns);
-	elapsed_ns = measure_now_ns() - began_ns;
+	elapsed_ns = clock_now_ns() - began_ns;
 	for (uint32_t i = 0; i < nr; i++)
 		vhalt_waiter_kick(&waiters[i]);
 	for (uint32_t i = 0; i < nr; i++)
@@ -322,14 +310,14 @@ struct ticker {
 static void *ticker_main(void *arg)
 {
 	struct ticker *t = arg;
-	uint64_t next_ns = measure_now_ns(), cpu_ns = measure_cpu_ns(), late_ns = 0;
+	uint64_t next_ns = clock_now_ns(), cpu_ns = measure_cpu_ns(), late_ns = 0;
 
 	vhalt_thread_prepare();
 	for (int i = 0; i < TICKS; i++) {
 		next_ns += TICK_NS;
 		while (vhalt_waiter_wait(&t->waiter, next_ns) != VHALT_WAKE_DEADLINE)
 			;
-		late_ns += measure_now_ns() - next_ns;
+		late_ns += clock_now_ns() - next_ns;
 	}
 	measure_samples_add(&t->late_ns, (double)late_ns / TICKS);
 	measure_samples_add(&t->cpu_ns, (double)(measure_cpu_ns() - cpu_ns) / TICKS);

@@ -15,6 +15,7 @@
 #include "lib/wait_futex.h"
 #include "lib/wait_internal.h"
 #include "lib/wait_polite.h"
+#include "util/clock.h"
 
 enum {
 	PAUSES_PER_CLOCK = 4,	    /* looks for a kick between two at the clock */
@@ -80,7 +81,7 @@ void vhalt_waiter_kick(struct vhalt_waiter *waiter)
 
 	/* The line is on its way while the clock is read. */
 	__builtin_prefetch(&w->kick, 1);
-	mine = wait_now_ns() | 1;
+	mine = clock_now_ns() | 1;
 	if (is_fast(w)) {
 		__atomic_store_n(&w->kick, mine, __ATOMIC_RELEASE);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -112,7 +113,7 @@ static uint64_t leave_fast(struct wait_waiter *w, uint64_t until_ns)
 	if (wait_barrier())
 		return until_ns;
 	__atomic_store_n(&w->engine->fast, 0, __ATOMIC_RELAXED);
-	return min64(until_ns, wait_now_ns() + LANDING_NS);
+	return min64(until_ns, clock_now_ns() + LANDING_NS);
 }
 
 static void enter_fast(struct wait_waiter *w)
@@ -127,7 +128,7 @@ static void enter_fast(struct wait_waiter *w)
 static enum ended block_on_source(struct halt *h, uint64_t until_ns)
 {
 	while (!h->source->block(h->source->arg, until_ns))
-		if (wait_now_ns() >= until_ns)
+		if (clock_now_ns() >= until_ns)
 			return h->source->ready(h->source->arg) ? ENDED_READY : ENDED_TIME;
 	return ENDED_READY;
 }
@@ -160,7 +161,7 @@ static enum ended block(struct halt *h, uint64_t until_ns)
 	uint64_t from_ns = h->now_ns;
 	enum ended ended = h->source ? block_on_source(h, until_ns) : block_on_kick(h, until_ns);
 
-	h->now_ns = wait_now_ns();
+	h->now_ns = clock_now_ns();
 	h->blocked_ns += h->now_ns - from_ns;
 	return ended;
 }
@@ -186,7 +187,7 @@ static enum ended poll_until(struct halt *h, uint64_t until_ns)
 	for (;;) {
 		bool is_ready = ready_soon(h);
 
-		h->now_ns = wait_now_ns();
+		h->now_ns = clock_now_ns();
 		ended = ENDED_READY;
 		if (is_ready)
 			break;
@@ -348,7 +349,7 @@ enum vhalt_wake vhalt_waiter_wait(struct vhalt_waiter *waiter, uint64_t deadline
 		wait_add(&w->immediate, 1);
 		return VHALT_WAKE_KICK;
 	}
-	h.began_ns = h.now_ns = wait_now_ns();
+	h.began_ns = h.now_ns = clock_now_ns();
 	if (deadline_ns <= h.began_ns) {
 		wait_add(&w->immediate, 1);
 		return VHALT_WAKE_DEADLINE;
@@ -369,7 +370,7 @@ enum vhalt_wake vhalt_waiter_wait_on(struct vhalt_waiter *waiter, const struct v
 		wait_add(&w->immediate, 1);
 		return VHALT_WAKE_READY;
 	}
-	h.began_ns = h.now_ns = wait_now_ns();
+	h.began_ns = h.now_ns = clock_now_ns();
 	if (deadline_ns <= h.began_ns) {
 		wait_add(&w->immediate, 1);
 		return VHALT_WAKE_DEADLINE;

@@ -14,6 +14,7 @@
 #include "lib/spec.h"
 #include "lib/wait_futex.h"
 #include "lib/wait_internal.h"
+#include "util/clock.h"
 
 enum {
 	PPM = 1000000,
@@ -50,7 +51,7 @@ int vhalt_engine_set_budget(struct vhalt_engine *engine, uint32_t cap_ppm, uint3
 	vhalt_budget_init(&e->budget, cap_ppm);
 	vhalt_auto_scale(&e->config, VHALT_FACTOR_ONE);
 	e->gate_ns = ~0ULL;
-	e->tick_began_ns = wait_now_ns();
+	e->tick_began_ns = clock_now_ns();
 	e->tick_at_ns = e->tick_began_ns + VHALT_BUDGET_TICK_NS;
 	e->tick_burnt_ns = e->burnt_ns;
 	e->cpus = cap_ppm ? cpus : 0;

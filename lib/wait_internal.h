@@ -3,9 +3,9 @@
 #ifndef VHALT_LIB_WAIT_INTERNAL_H
 #define VHALT_LIB_WAIT_INTERNAL_H
 
-#include <time.h>
-
 #include <vhalt/wait.h>
+
+#include "util/clock.h"
 
 /* For structures laid over the callers' opaque words: accesses must not be reordered by type. */
 #define WAIT_OVERLAY __attribute__((__may_alias__))
@@ -102,15 +102,6 @@ static inline struct wait_waiter *wait_waiter_of(struct vhalt_waiter *waiter)
 static inline struct wait_engine *wait_engine_of(struct vhalt_engine *engine)
 {
 	return (struct wait_engine *)engine->opaque;
-}
-
-/** wait_now_ns - CLOCK_MONOTONIC; no system call where the vDSO serves it. */
-static inline uint64_t wait_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
 /* For counters that their one writer changes and any thread may read. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/wait_internal.h"
+#include "util/clock.h"
 
 #if __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
@@ -80,5 +81,5 @@ bool wait_polite_yielded(struct wait_polite *polite, uint64_t now_ns)
 		return false;
 	sched_yield();
 	polite->yield_ns = now_ns + WAIT_POLITE_YIELD_NS;
-	return was_away(polite, polite->flag ? now_ns : wait_now_ns());
+	return was_away(polite, polite->flag ? now_ns : clock_now_ns());
 }

@@ -7,25 +7,12 @@
 #include <stdint.h>
 #include <time.h>
 
-/** measure_clock_ns - any clock in ns. */
-static inline uint64_t measure_clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-/** measure_now_ns - CLOCK_MONOTONIC. */
-static inline uint64_t measure_now_ns(void)
-{
-	return measure_clock_ns(CLOCK_MONOTONIC);
-}
+#include "util/clock.h"
 
 /** measure_cpu_ns - CPU time of the calling thread. */
 static inline uint64_t measure_cpu_ns(void)
 {
-	return measure_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /** measure_sleep_until - until @ns of CLOCK_MONOTONIC; a signal ends it early. */

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 #define SYS_CPU "/sys/devices/system/cpu"
 
 /* First line of a file, without its newline; "" when it cannot be read. */
@@ -68,22 +70,14 @@ void measure_machine_read(struct measure_machine *m)
 	m->cpus = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 void measure_noise_begin(struct measure_noise *noise)
 {
 	uint64_t user, nice, system, idle, iowait, irq, softirq, steal, ticks_ns;
 	FILE *in = fopen("/proc/stat", "re");
 
 	memset(noise, 0, sizeof(*noise));
-	noise->at_ns = clock_ns(CLOCK_MONOTONIC);
-	noise->own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	noise->at_ns = clock_now_ns();
+	noise->own_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!in)
 		return;
 	if (fscanf(in,

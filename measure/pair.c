@@ -10,12 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "measure/clock.h"
+#include "measure/futex.h"
+#include "util/clock.h"
 
 enum phase { PHASE_WARM, PHASE_MEASURE, PHASE_LEAVE };
 
@@ -34,24 +34,12 @@ struct run {
 	int err[2];
 };
 
-static void futex_wait(uint32_t *word)
-{
-	while (!__atomic_exchange_n(word, 0, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-}
-
-static void futex_wake(uint32_t *word)
-{
-	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
 static void wake(struct run *r, int who)
 {
 	char byte = 0;
 
 	switch (r->pair->channel) {
-	case MEASURE_FUTEX: futex_wake(&r->futex[who].word); break;
+	case MEASURE_FUTEX: measure_futex_wake(&r->futex[who].word); break;
 	case MEASURE_WAITER: vhalt_waiter_kick(&r->pair->waiters[who]); break;
 	case MEASURE_PIPE:
 		if (write(r->pipes[who][1], &byte, 1) != 1)
@@ -65,7 +53,7 @@ static void await(struct run *r, int who)
 	char byte;
 
 	switch (r->pair->channel) {
-	case MEASURE_FUTEX: futex_wait(&r->futex[who].word); break;
+	case MEASURE_FUTEX: measure_futex_wait(&r->futex[who].word); break;
 	case MEASURE_WAITER: vhalt_waiter_wait(&r->pair->waiters[who], VHALT_NO_DEADLINE_NS); break;
 	case MEASURE_PIPE:
 		if (read(r->pipes[who][0], &byte, 1) != 1)
@@ -101,12 +89,12 @@ static void *second_main(void *arg)
 static void enter_phase(struct run *r, uint32_t phase)
 {
 	if (phase == PHASE_MEASURE) {
-		r->began_ns = measure_now_ns();
+		r->began_ns = clock_now_ns();
 		r->cpu_began_ns[0] = measure_cpu_ns();
 		r->switches = 0;
 	} else {
 		r->cpu_ended_ns[0] = measure_cpu_ns();
-		r->ended_ns = measure_now_ns();
+		r->ended_ns = clock_now_ns();
 	}
 	__atomic_store_n(&r->second_phase, phase, __ATOMIC_RELEASE);
 }
@@ -115,7 +103,7 @@ static void *first_main(void *arg)
 {
 	struct run *r = arg;
 	uint32_t seen = PHASE_WARM;
-	uint64_t next_ns = measure_now_ns();
+	uint64_t next_ns = clock_now_ns();
 
 	vhalt_thread_prepare();
 	while (seen != PHASE_LEAVE && !r->err[0]) {
@@ -173,7 +161,7 @@ static int start_and_join(struct run *r, uint64_t for_ns)
 		__atomic_store_n(&r->second_phase, PHASE_LEAVE, __ATOMIC_RELEASE);
 		wake(r, 1);
 	} else {
-		uint64_t begin_ns = measure_now_ns() + for_ns / 10;
+		uint64_t begin_ns = clock_now_ns() + for_ns / 10;
 
 		measure_sleep_until(begin_ns);
 		__atomic_store_n(&r->phase, PHASE_MEASURE, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "measure/clock.h"
+#include "util/clock.h"
 
 enum { CLIENT, SERVER, MESSAGE_BYTES = 64 };
 
@@ -42,7 +43,7 @@ static bool end_block(void *arg, uint64_t until_ns)
 	struct end *end = arg;
 	struct epoll_event event;
 	struct timespec left;
-	uint64_t now_ns = measure_now_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	uint64_t now_ns = clock_now_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
 	left.tv_sec = (time_t)(left_ns / 1000000000ULL);
 	left.tv_nsec = (long)(left_ns % 1000000000ULL);
@@ -109,7 +110,7 @@ static uint64_t cpu_of(pthread_t thread)
 {
 	clockid_t id;
 
-	return pthread_getcpuclockid(thread, &id) ? 0 : measure_clock_ns(id);
+	return pthread_getcpuclockid(thread, &id) ? 0 : clock_read_ns(id);
 }
 
 static uint64_t cpu_of_both(const struct run *run)
@@ -132,7 +133,7 @@ static void *client_main(void *arg)
 	struct run *run = arg;
 	struct end *end = &run->ends[CLIENT];
 	struct measure_rr_result *result = run->result;
-	uint64_t began_ns = measure_now_ns(), now_ns = began_ns, cpu_ns = 0;
+	uint64_t began_ns = clock_now_ns(), now_ns = began_ns, cpu_ns = 0;
 	uint64_t warm_ns = began_ns + run->for_ns / 10, end_ns = warm_ns + run->for_ns;
 	bool warm = false;
 
@@ -143,10 +144,10 @@ static void *client_main(void *arg)
 		if (!warm && now_ns >= warm_ns) {
 			warm = true;
 			cpu_ns = cpu_of_both(run);
-			began_ns = before_ns = measure_now_ns();
+			began_ns = before_ns = clock_now_ns();
 		}
 		end->err = round_trip(end);
-		now_ns = measure_now_ns();
+		now_ns = clock_now_ns();
 		if (warm && !end->err) {
 			uint64_t trip_ns = now_ns - before_ns;
 

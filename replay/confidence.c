@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/splitmix.h"
+
 /* The tails left out on either side of the interval. */
 #define TAIL 0.025
 
@@ -14,16 +16,6 @@ const char *confidence_verdict_name(enum confidence_verdict verdict)
 	static const char *const names[] = {"sure", "no gain", "small", "noise", "few"};
 
 	return names[verdict];
-}
-
-/* splitmix64: good enough to draw block numbers, and the same everywhere. */
-static uint64_t draw(uint64_t *seed)
-{
-	uint64_t z = *seed += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
 }
 
 static double gain_of(double present_ns, double other_ns)
@@ -44,7 +36,7 @@ static double resample(const struct confidence_costs *costs, uint64_t *seed)
 
 	for (uint32_t i = 0; i < costs->nr; i++) {
 		/* The high half of the product: uniform, without a division. */
-		uint32_t block = (uint32_t)((draw(seed) >> 32) * costs->nr >> 32);
+		uint32_t block = (uint32_t)((splitmix_next(seed) >> 32) * costs->nr >> 32);
 
 		present_ns += (double)costs->present[block];
 		other_ns += (double)costs->other[block];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/results.h"
+
 /* json_object_set_new() takes NULL as "failed before" and says so; count on it at the end. */
 static void put(json_t *object, const char *key, json_t *value, bool *failed)
 {
@@ -18,10 +20,9 @@ static void put_u64(json_t *object, const char *key, uint64_t value, bool *faile
 	put(object, key, json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value), failed);
 }
 
-/* Six digits after the point are more than any figure here means. */
 static json_t *rounded(double value)
 {
-	return isfinite(value) ? json_real(round(value * 1e6) / 1e6) : json_null();
+	return isfinite(value) ? json_real(results_rounded(value)) : json_null();
 }
 
 static json_t *finish(json_t *object, bool failed)

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // A study's results as JSON; the keys are in vhalt-sim(1) and stay.
-#include <math.h>
 
 #include "sim/report.h"
-
-/* Six digits after the point are more than any figure here means. */
-static double rounded(double value)
-{
-	return round(value * 1e6) / 1e6;
-}
-
-/* Takes @value over; gives the list up, and NULL back, when memory ran out. */
-static json_t *append(json_t *array, json_t *value)
-{
-	if (array && !json_array_append_new(array, value))
-		return array;
-	json_decref(array);
-	return NULL;
-}
+#include "util/results.h"
 
 static json_t *json_estimate(struct sim_estimate e)
 {
-	return json_pack("{s:f, s:f}", "mean", rounded(e.mean), "half", rounded(e.half));
+	return json_pack("{s:f, s:f}", "mean", results_rounded(e.mean), "half",
+			 results_rounded(e.half));
 }
 
 static json_t *json_metrics(const struct sim_study *study, uint32_t point, uint32_t row,
@@ -75,7 +61,7 @@ static json_t *json_point(const struct sim_study *study, uint32_t point)
 
 	for (uint32_t r = 0; cells && r < s->nr_rows; r++)
 		for (uint32_t c = 0; cells && c < s->nr_columns; c++)
-			cells = append(cells, json_cell(study, point, r, c));
+			cells = results_append(cells, json_cell(study, point, r, c));
 	return json_pack("{s:s?, s:s?, s:o}", "key", study->sweep.nr ? study->sweep.key : NULL,
 			 "value", study->sweep.nr ? study->sweep.values[point] : NULL, "cells",
 			 cells);
@@ -86,7 +72,7 @@ json_t *sim_report_json(const struct sim_study *study, const char *name)
 	json_t *points = json_array();
 
 	for (uint32_t p = 0; points && p < sim_study_points(study); p++)
-		points = append(points, json_point(study, p));
+		points = results_append(points, json_point(study, p));
 	return json_pack("{s:s, s:s, s:I, s:I, s:o}", "scenario", name, "title",
 			 study->scenario->title, "seed", (json_int_t)study->seed, "seeds",
 			 (json_int_t)study->seeds, "points", points);

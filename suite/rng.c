@@ -4,14 +4,7 @@
 
 #include <math.h>
 
-static uint64_t splitmix64(uint64_t *x)
-{
-	uint64_t z = *x += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
+#include "util/splitmix.h"
 
 static uint64_t rotate_left(uint64_t x, int bits)
 {
@@ -22,9 +15,9 @@ void suite_rng_init(struct suite_rng *rng, uint64_t seed, uint64_t stream)
 {
 	uint64_t x = seed;
 
-	x = splitmix64(&x) ^ stream;
+	x = splitmix_next(&x) ^ stream;
 	for (int i = 0; i < 4; i++)
-		rng->s[i] = splitmix64(&x);
+		rng->s[i] = splitmix_next(&x);
 }
 
 uint64_t suite_rng_u64(struct suite_rng *rng)

@@ -16,6 +16,7 @@
 #include "tool/output_file.h"
 #include "tool/record_print.h"
 #include "trace/recorder.h"
+#include "util/clock.h"
 
 enum { EVENT_SIGNAL, EVENT_DRAIN, EVENT_END, NR_EVENTS };
 
@@ -156,7 +157,7 @@ static int run(struct advise_recording *r, struct recorder *recorder, struct adv
 	       struct events *events)
 {
 	struct record_summary summary = {.path = r->path};
-	uint64_t began_ns = record_clock_ns();
+	uint64_t began_ns = clock_now_ns();
 	uint32_t wave = 0;
 	int result;
 
@@ -164,7 +165,7 @@ static int run(struct advise_recording *r, struct recorder *recorder, struct adv
 	do {
 		result = step(r, recorder, demo, events, &wave);
 		recorder_counts(recorder, &summary.counts);
-		summary.duration_ns = record_clock_ns() - began_ns;
+		summary.duration_ns = clock_now_ns() - began_ns;
 		record_print_progress(&summary);
 	} while (!result);
 	record_end_progress();

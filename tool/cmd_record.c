@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 #include "tool/output_file.h"
 #include "tool/record_print.h"
 #include "trace/recorder.h"
+#include "util/clock.h"
 #include "util/units.h"
 
 enum { MAX_PIDS = 256, ERROR_BYTES = 512 };
@@ -77,16 +77,14 @@ static int open_output(const char *path, struct output_file *out)
 static int name_output(struct output_file *out)
 {
 	char old[PATH_MAX];
-	struct stat st;
-	bool earlier = output_file_is_regular(out) && !stat(out->path, &st) && st.st_size;
-	int err;
+	int result;
 
 	if (snprintf(old, sizeof(old), "%s.old", out->path) >= PATH_MAX)
 		return complain(out->path, -ENAMETOOLONG);
-	err = output_file_name(out, old);
-	if (err)
-		return complain(out->path, err);
-	if (earlier)
+	result = output_file_name(out, old);
+	if (result < 0)
+		return complain(out->path, result);
+	if (result)
 		fprintf(stderr, "vhalt record: the earlier %s is now %s\n", out->path, old);
 	return 0;
 }
@@ -180,7 +178,7 @@ static bool have_all_ended(struct pollfd *events, uint32_t nr_pids)
 static int run(const struct request *r, struct recorder *recorder, struct pollfd *events,
 	       struct record_summary *summary)
 {
-	uint64_t began_ns = record_clock_ns();
+	uint64_t began_ns = clock_now_ns();
 	bool done = false;
 	int err = 0;
 
@@ -194,7 +192,7 @@ static int run(const struct request *r, struct recorder *recorder, struct pollfd
 		done = events[POLL_SIGNAL].revents || events[POLL_END].revents ||
 		       have_all_ended(events, r->nr_pids);
 		recorder_counts(recorder, &summary->counts);
-		summary->duration_ns = record_clock_ns() - began_ns;
+		summary->duration_ns = clock_now_ns() - began_ns;
 		record_print_progress(summary);
 	}
 	return err;

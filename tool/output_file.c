@@ -57,15 +57,17 @@ bool output_file_is_regular(const struct output_file *out)
 int output_file_name(struct output_file *out, const char *old)
 {
 	struct stat st;
+	bool earlier;
 
 	if (!out->temporary)
 		return 0;
-	if (old && !stat(out->path, &st) && st.st_size && rename(out->path, old))
+	earlier = old && !stat(out->path, &st) && st.st_size;
+	if (earlier && rename(out->path, old))
 		return -errno;
 	if (rename(out->temporary_path, out->path))
 		return -errno;
 	out->temporary = false;
-	return 0;
+	return earlier;
 }
 
 int output_file_close(struct output_file *out)

@@ -33,7 +33,8 @@ bool output_file_is_regular(const struct output_file *out);
  * output_file_name - give the file its name; writing may go on.
  * @old:  when not NULL, an earlier file of that name that holds something is renamed to it first
  *
- * Nothing to do for what has no temporary name. Return: 0 or -errno.
+ * Nothing to do for what has no temporary name. Return: 0, 1 if there was an earlier file and it is
+ * @old now, or -errno.
  */
 int output_file_name(struct output_file *out, const char *old);
 

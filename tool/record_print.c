@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/units.h"
@@ -14,14 +13,6 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 static bool progress_shown;
-
-uint64_t record_clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
 
 static const char *plural(uint64_t n)
 {

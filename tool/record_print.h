@@ -16,9 +16,6 @@ struct record_summary {
 	struct recorder_counts counts;
 };
 
-/** record_clock_ns - CLOCK_MONOTONIC. */
-uint64_t record_clock_ns(void);
-
 /**
  * record_print_progress - on a terminal's stderr, from two seconds on, one line that is renewed
  * each second; else nothing. May be called as often as one likes.

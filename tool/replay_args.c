@@ -6,8 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "util/clock.h"
 
 enum { QUIET_NS = 2000000000, STEP_NS = 200000000 };
 
@@ -24,14 +25,6 @@ void replay_args_model(const struct replay_args *args, struct replay_model *mode
 	model->source = REPLAY_LATENCY_GIVEN;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 static void report(void *context, const char *text)
 {
 	struct replay_reading *reading = context;
@@ -45,7 +38,7 @@ static void report(void *context, const char *text)
 static void progress(void *context, uint64_t halts)
 {
 	struct replay_reading *reading = context;
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (now - reading->began_ns < QUIET_NS || now - reading->shown_ns < STEP_NS ||
 	    !isatty(STDERR_FILENO))
@@ -78,7 +71,7 @@ int replay_reading_init(struct replay_reading *reading, const char *command, cha
 {
 	memset(reading, 0, sizeof(*reading));
 	reading->command = command;
-	reading->began_ns = now_ns();
+	reading->began_ns = clock_now_ns();
 	reading->diag = (struct trace_diag){report, reading};
 	reading->files = (struct replay_files){.paths = (const char *const *)paths,
 					       .nr_paths = nr_paths,

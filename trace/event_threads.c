@@ -9,6 +9,7 @@
 
 #include "trace/event_track.h"
 #include "trace/recorder_names.h"
+#include "util/room.h"
 
 void event_threads_init(struct event_threads *threads, struct trace_info *info)
 {
@@ -22,22 +23,6 @@ void event_threads_fini(struct event_threads *threads)
 	free(threads->begins);
 	free(threads->info->vms);
 	free(threads->info->vcpus);
-}
-
-/* Makes room for one more element of @bytes in *@array. Return: 0, -ENOMEM. */
-static int make_room(void **array, uint32_t used, uint32_t *room, size_t bytes)
-{
-	uint32_t wanted = *room ? *room * 2 : 16;
-	void *grown;
-
-	if (used < *room)
-		return 0;
-	grown = realloc(*array, wanted * bytes);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
 }
 
 /* The slot of @tid, or the free one where it belongs. There is always a free one. */
@@ -81,7 +66,7 @@ static int add(struct event_threads *threads, const struct trace_event *event, u
 	       struct event_thread **thread)
 {
 	void *array = threads->all;
-	int err = make_room(&array, threads->nr, &threads->room, sizeof(*threads->all));
+	int err = room_make(&array, threads->nr, &threads->room, sizeof(*threads->all));
 
 	threads->all = array;
 	if (!err)
@@ -174,7 +159,7 @@ static int find_vm(struct event_threads *threads, uint32_t pid, uint32_t *vm)
 			return 0;
 		}
 	}
-	err = make_room(&array, info->nr_vms, &threads->room_vms, sizeof(*info->vms));
+	err = room_make(&array, info->nr_vms, &threads->room_vms, sizeof(*info->vms));
 	info->vms = array;
 	if (err)
 		return err;
@@ -193,7 +178,7 @@ int event_threads_make_vcpu(struct event_threads *threads, struct event_thread *
 
 	if (thread->vcpu != TRACE_UNKNOWN_U32)
 		return 0;
-	err = make_room(&array, info->nr_vcpus, &threads->room_vcpus, sizeof(*info->vcpus));
+	err = room_make(&array, info->nr_vcpus, &threads->room_vcpus, sizeof(*info->vcpus));
 	info->vcpus = array;
 	if (!err)
 		err = find_vm(threads, thread->pid, &vm);

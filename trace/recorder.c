@@ -16,6 +16,7 @@
 #include "trace/recorder_ring.h"
 #include "trace/recorder_track.h"
 #include "trace/vht.h"
+#include "util/clock.h"
 
 #define MS_NS 1000000ULL
 
@@ -50,14 +51,6 @@ struct recorder {
 	int err; /* the first error of writing */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 static int start_timer(struct recorder *r)
 {
 	long ms = (long)r->probe.nr_slots / HALTS_PER_MS;
@@ -89,8 +82,8 @@ static int begin(struct recorder *r, const struct recorder_config *config)
 	int err;
 
 	recorder_host_read(&info);
-	r->origin_ns = r->flushed_ns = clock_ns(CLOCK_MONOTONIC);
-	info.origin_unix_ns = clock_ns(CLOCK_REALTIME);
+	r->origin_ns = r->flushed_ns = clock_read_ns(CLOCK_MONOTONIC);
+	info.origin_unix_ns = clock_read_ns(CLOCK_REALTIME);
 	err = recorder_track_init(&r->track, r->origin_ns, info.params.halt_poll_ns,
 				  recorder_task_read, NULL);
 	if (!err)
@@ -217,7 +210,7 @@ static int drain(struct recorder *r, uint64_t horizon_ns)
 
 int recorder_drain(struct recorder *r)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), expirations;
+	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC), expirations;
 
 	if (r->err)
 		return r->err;
@@ -258,7 +251,7 @@ int recorder_stop(struct recorder *r)
 	 * Up to here both programs were attached, so a halt without a window decision had none.
 	 * While they are detached one by one that would not be certain.
 	 */
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC);
 	struct recorder_counts counts;
 	int err;
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/room.h"
+
 /*
  * A thread silent for this long may be another one with the same id: ids come round only after
  * all others were used, which takes longer than this even under heavy forking.
@@ -68,26 +70,10 @@ void recorder_track_fini(struct recorder_track *track)
 	*track = (struct recorder_track){0};
 }
 
-/* Makes room for one more element of @bytes in *@array. Return: 0, -ENOMEM. */
-static int make_room(void **array, uint32_t used, uint32_t *room, size_t bytes)
-{
-	uint32_t wanted = *room ? *room * 2 : 16;
-	void *grown;
-
-	if (used < *room)
-		return 0;
-	grown = realloc(*array, wanted * bytes);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
-
 int recorder_track_set_ceiling(struct recorder_track *track, uint32_t pid, uint32_t ceiling_ns)
 {
 	void *array = track->ceilings;
-	int err = make_room(&array, track->nr_ceilings, &track->room_ceilings,
+	int err = room_make(&array, track->nr_ceilings, &track->room_ceilings,
 			    sizeof(*track->ceilings));
 
 	track->ceilings = array;
@@ -123,7 +109,7 @@ static int find_vm(struct recorder_track *track, uint32_t pid, const struct reco
 			return 0;
 		}
 	}
-	err = make_room(&array, track->nr_vms, &track->room_vms, sizeof(*track->vms));
+	err = room_make(&array, track->nr_vms, &track->room_vms, sizeof(*track->vms));
 	track->vms = array;
 	if (err)
 		return err;
@@ -143,7 +129,7 @@ static int add_vcpu(struct recorder_track *track, const struct recorder_slot *sl
 	void *array = track->vcpus;
 	struct recorder_vcpu *vcpu;
 	uint32_t vm;
-	int err = make_room(&array, track->nr_vcpus, &track->room_vcpus, sizeof(*track->vcpus));
+	int err = room_make(&array, track->nr_vcpus, &track->room_vcpus, sizeof(*track->vcpus));
 
 	track->vcpus = array;
 	if (err)

@@ -8,6 +8,7 @@
 #include "trace/vht_halts.h"
 #include "trace/vht_output.h"
 #include "trace/vht_records.h"
+#include "util/room.h"
 
 enum {
 	ALONE_LEAST = 1024,    /* a vCPU with so many in a frame pays for bins of its own */
@@ -152,19 +153,7 @@ int vht_writer_add(struct vht_writer *w, const struct trace_halt *halt)
 /* Room for one more element of a table; at most VHT_INDEX_MAX. */
 static int make_room(void **table, uint32_t *size, uint32_t nr, size_t each)
 {
-	uint32_t wanted = *size ? *size * 2 : 16;
-	void *grown;
-
-	if (nr >= VHT_INDEX_MAX)
-		return -E2BIG;
-	if (nr < *size)
-		return 0;
-	grown = reallocarray(*table, wanted, each);
-	if (!grown)
-		return -ENOMEM;
-	*table = grown;
-	*size = wanted;
-	return 0;
+	return nr < VHT_INDEX_MAX ? room_make(table, nr, size, each) : -E2BIG;
 }
 
 /* Cuts a frame of records before it grows large. */

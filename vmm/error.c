@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "vmm/internal.h"
 
 int vmm_error_set(struct vmm_error *error, int err, const char *format, ...)
@@ -25,14 +25,6 @@ void *vmm_ram_at(const struct vmm *vm, uint64_t gpa, size_t bytes)
 	if (gpa > VMM_ABI_RAM_BYTES || bytes > VMM_ABI_RAM_BYTES - gpa)
 		return NULL;
 	return vm->ram + gpa;
-}
-
-uint64_t vmm_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
 void vmm_event_signal(int fd)

@@ -76,9 +76,6 @@ __attribute__((format(printf, 3, 4))) int vmm_error_set(struct vmm_error *error,
 /** vmm_ram_at - @bytes of guest memory at @gpa, or NULL if any of them is outside. */
 void *vmm_ram_at(const struct vmm *vm, uint64_t gpa, size_t bytes);
 
-/** vmm_clock_ns - CLOCK_MONOTONIC. */
-uint64_t vmm_clock_ns(void);
-
 /** vmm_event_signal - add one to an eventfd. Async-signal-safe, keeps errno. */
 void vmm_event_signal(int fd);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "util/clock.h"
 #include "vmm/internal.h"
 
 void vmm_irqchip_init(struct vmm_vcpu *vcpu, struct vhalt_engine *engine)
@@ -80,7 +81,7 @@ enum vmm_end vmm_irqchip_halt(struct vmm_vcpu *vcpu)
 		int vector;
 
 		empty_mailbox(chip);
-		vmm_lapic_advance(&chip->lapic, vmm_clock_ns());
+		vmm_lapic_advance(&chip->lapic, clock_now_ns());
 		vector = vmm_lapic_pending(&chip->lapic);
 		if (vector >= 0)
 			return inject(vcpu, (uint8_t)vector);
@@ -127,13 +128,13 @@ int vmm_irqchip_access(struct vmm_vcpu *vcpu)
 		return -EINVAL;
 	offset = (uint32_t)(run->mmio.phys_addr - VMM_ABI_LAPIC_GPA);
 	if (!run->mmio.is_write) {
-		err = vmm_lapic_read(lapic, offset, vmm_clock_ns(), &value);
+		err = vmm_lapic_read(lapic, offset, clock_now_ns(), &value);
 		if (!err)
 			memcpy(run->mmio.data, &value, sizeof(value));
 		return err;
 	}
 	memcpy(&value, run->mmio.data, sizeof(value));
-	err = vmm_lapic_write(lapic, offset, value, vmm_clock_ns(), &ipi);
+	err = vmm_lapic_write(lapic, offset, value, clock_now_ns(), &ipi);
 	if (err <= 0)
 		return err;
 	send(vcpu, &ipi);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "util/clock.h"
 #include "vmm/internal.h"
 
 #define MSR_KVM_STEAL_TIME 0x4b564d03U /* arch/x86 uapi: asm/kvm_para.h */
@@ -88,14 +89,14 @@ static int start_over(struct vmm *vm, struct vmm_error *error)
 
 int vmm_reset(struct vmm *vm, struct vmm_error *error)
 {
-	const uint64_t until_ns = vmm_clock_ns() + PARK_LIMIT_NS;
+	const uint64_t until_ns = clock_now_ns() + PARK_LIMIT_NS;
 	int err = 0;
 
 	atomic_fetch_add(&vm->reset_number, 1);
 	atomic_store(&vm->parking, true);
 	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		vmm_vcpu_kick(&vm->vcpus[n]);
-	while (!all_parked(vm) && vmm_all_running(vm) && vmm_clock_ns() < until_ns)
+	while (!all_parked(vm) && vmm_all_running(vm) && clock_now_ns() < until_ns)
 		vmm_event_await(vm, until_ns);
 	/* Not parked and not running: a vCPU has ended by itself, and the run with it. */
 	if (all_parked(vm))

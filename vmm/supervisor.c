@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "vmm/internal.h"
 
 /*
@@ -18,7 +19,7 @@
 void vmm_event_await(struct vmm *vm, uint64_t until_ns)
 {
 	struct pollfd p = {.fd = vm->event_fd, .events = POLLIN};
-	const uint64_t now_ns = vmm_clock_ns();
+	const uint64_t now_ns = clock_now_ns();
 	const uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	const struct timespec left = {(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	uint64_t count;
@@ -73,7 +74,7 @@ static enum vmm_end watch(struct vmm *vm, uint64_t start_ns)
 	uint64_t reset_ns = deadline_ns(start_ns, vm->config.reset_ns);
 
 	for (;;) {
-		uint64_t now_ns = vmm_clock_ns();
+		uint64_t now_ns = clock_now_ns();
 
 		if (!vmm_all_running(vm))
 			return VMM_END_NONE;
@@ -92,7 +93,7 @@ static enum vmm_end watch(struct vmm *vm, uint64_t start_ns)
 			vm->result.error = vmm_reset(vm, &vm->result.error_text);
 			if (vm->result.error)
 				return VMM_END_FAILED;
-			reset_ns = vmm_clock_ns() + vm->config.reset_ns;
+			reset_ns = clock_now_ns() + vm->config.reset_ns;
 			continue;
 		}
 		vmm_event_await(vm, min_u64(min_u64(end_ns, bite_ns), reset_ns));
@@ -102,13 +103,13 @@ static enum vmm_end watch(struct vmm *vm, uint64_t start_ns)
 /* Takes all threads out of the guest; those that do not come back in time are given up. */
 static void bring_back(struct vmm *vm)
 {
-	const uint64_t until_ns = vmm_clock_ns() + LEAVE_LIMIT_NS;
+	const uint64_t until_ns = clock_now_ns() + LEAVE_LIMIT_NS;
 
 	atomic_store(&vm->leaving, true);
 	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++)
 		if (vm->vcpus[n].started)
 			vmm_vcpu_kick(&vm->vcpus[n]);
-	while (nr_running(vm) && vmm_clock_ns() < until_ns)
+	while (nr_running(vm) && clock_now_ns() < until_ns)
 		vmm_event_await(vm, until_ns);
 	for (unsigned int n = 0; n < vm->config.nr_vcpus; n++) {
 		struct vmm_vcpu *vcpu = &vm->vcpus[n];
@@ -153,7 +154,7 @@ static void decide(struct vmm *vm, enum vmm_end end)
 void *vmm_supervise(void *arg)
 {
 	struct vmm *vm = arg;
-	const uint64_t start_ns = vmm_clock_ns();
+	const uint64_t start_ns = clock_now_ns();
 	enum vmm_end end;
 	int err = start_vcpus(vm);
 
@@ -164,7 +165,7 @@ void *vmm_supervise(void *arg)
 		end = watch(vm, start_ns);
 	}
 	bring_back(vm);
-	vm->result.elapsed_ns = vmm_clock_ns() - start_ns;
+	vm->result.elapsed_ns = clock_now_ns() - start_ns;
 	decide(vm, end);
 	vmm_report_collect(vm);
 	atomic_store(&vm->ended, true);

@@ -13,18 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "vmm/internal.h"
 
 /* Ignored by default, so that even a stray one outside of KVM_RUN could not hurt the process. */
 enum { KICK_SIGNAL = SIGURG };
-
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 /* The kernel's signal set is 8 bytes; bit n-1 stands for signal n, set means blocked. */
 static int let_kick_through(struct vmm_vcpu *vcpu)
@@ -81,7 +74,7 @@ static enum vmm_end run(struct vmm_vcpu *vcpu)
 static void *thread_main(void *arg)
 {
 	struct vmm_vcpu *vcpu = arg;
-	const uint64_t cpu_before_ns = thread_cpu_ns();
+	const uint64_t cpu_before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	char name[16];
 
 	/* 15 characters at most: see VMM_GUEST_NAME_BYTES. Recorders read the vCPU number here. */
@@ -89,7 +82,7 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), name);
 	vcpu->tid = (int)gettid();
 	vcpu->end = run(vcpu);
-	vcpu->cpu_ns = thread_cpu_ns() - cpu_before_ns;
+	vcpu->cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before_ns;
 	atomic_store(&vcpu->ended, true);
 	vmm_event_signal(vcpu->vm->event_fd);
 	return NULL;

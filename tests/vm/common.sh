@@ -52,3 +52,18 @@ test_modules() {
 	for file in "$rig_dir/$3"/modules/*; do ln -sfn "$file" "$out/"; done
 	built "$rig_build/$3/build-$1.log" make -s -j"$(nproc)" -C "$2" M="$out" ROOT="$rig_root" modules
 }
+
+# on_all_lines NAME FUNCTION: FUNCTION LINE for all kernels at the same time. Their reports as TAP: "6.1.192: ok 1 -
+# 10-load.sh # 0.5 s" becomes "ok NAME 6.1.192 10-load.sh # 0.5 s". Return: 1 if one of them failed.
+on_all_lines() {
+	local line bad=0
+	mkdir -p "$rig_build/rig"
+	for line in "${rig_lines[@]}"; do
+		"$2" "$line" >"$rig_build/rig/$1-$line.log" 2>&1 &
+	done
+	for line in "${rig_lines[@]}"; do
+		wait -n || bad=1
+	done
+	sed -E "s/^([0-9.]+): (ok|not ok) [0-9]+ - /\2 $1 \1 /; s/^([0-9.]+): /# \1: /" "$rig_build/rig/$1"-[0-9]*.log
+	return $bad
+}
