@@ -12,15 +12,17 @@
 
 /** Counters since the module was loaded. Only the CPU's idle task writes them; others only read. */
 struct guest_counts {
-	u64 halts;	/* entries to the idle state */
-	u64 polls;	/* of them, began to poll */
-	u64 hits;	/* of them, met by polling; the others halted in the end */
-	u64 useful_ns;	/* polled by hits */
-	u64 wasted_ns;	/* polled by the others */
-	u64 late_ns;	/* of both, beyond the window: the host or an interrupt had the CPU */
-	u64 blocked_ns; /* halted */
-	u64 forced;	/* halts that were not allowed to poll: the gate was shut, or forced idle */
-	u64 shuts;	/* times the gate went shut */
+	u64 halts;	   /* entries to the idle state */
+	u64 polls;	   /* of them, began to poll */
+	u64 hits;	   /* of them, met by polling; the others halted in the end */
+	u64 useful_ns;	   /* polled by hits */
+	u64 wasted_ns;	   /* polled by the others */
+	u64 late_ns;	   /* of both, beyond the window: the host or an interrupt had the CPU */
+	u64 blocked_ns;	   /* halted */
+	u64 forced;	   /* halts that were not allowed to poll: the gate was shut, or forced idle */
+	u64 shuts;	   /* times the gate went shut */
+	u64 timer_wakes;   /* halts that the CPU's own timer ended, the gate open */
+	u64 timer_late_ns; /* by how much later than it was due */
 };
 
 /**

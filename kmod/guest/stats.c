@@ -36,10 +36,11 @@ static void show_cpu(struct seq_file *m, unsigned int nr)
 	const struct guest_counts *c = &cpu->counts;
 	u64 hits = READ_ONCE(c->hits), polls = READ_ONCE(c->polls);
 
-	seq_printf(m, "%u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %u %u %u\n", nr,
-		   READ_ONCE(c->halts), polls, hits, polls > hits ? polls - hits : 0,
+	seq_printf(m, "%u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %u %u %u\n",
+		   nr, READ_ONCE(c->halts), polls, hits, polls > hits ? polls - hits : 0,
 		   READ_ONCE(c->useful_ns), READ_ONCE(c->wasted_ns), READ_ONCE(c->late_ns),
 		   READ_ONCE(c->blocked_ns), READ_ONCE(c->forced), READ_ONCE(c->shuts),
+		   READ_ONCE(c->timer_wakes), READ_ONCE(c->timer_late_ns),
 		   READ_ONCE(cpu->window_ns), READ_ONCE(cpu->gate.shut),
 		   READ_ONCE(cpu->host_poll_taken));
 }
@@ -50,7 +51,7 @@ static int cpus_show(struct seq_file *m, void *unused)
 
 	seq_puts(m,
 		 "cpu halts polls hits misses useful_ns wasted_ns late_ns blocked_ns forced shuts "
-		 "window_ns shut host_poll_taken\n");
+		 "timer_wakes timer_late_ns window_ns shut host_poll_taken\n");
 	for_each_present_cpu(cpu)
 		show_cpu(m, cpu);
 	return 0;

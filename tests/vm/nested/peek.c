@@ -8,10 +8,11 @@
 
 #include "uapi/vhalt_guest.h"
 
-#define MSR_KVM_STEAL_TIME 0x4b564d03
-#define STEAL_ENABLED	   1u
-#define STEAL_ALIGN	   64u
-#define RFLAGS_IF	   (1u << 9)
+#define MSR_KVM_STEAL_TIME   0x4b564d03
+#define MSR_KVM_POLL_CONTROL 0x4b564d05
+#define STEAL_ENABLED	     1u
+#define STEAL_ALIGN	     64u
+#define RFLAGS_IF	     (1u << 9)
 
 /* @bytes of guest memory at @gpa into @to; false when any is outside. */
 static bool copy(const struct nested_vm *vm, uint64_t gpa, void *to, size_t bytes)
@@ -22,25 +23,43 @@ static bool copy(const struct nested_vm *vm, uint64_t gpa, void *to, size_t byte
 	return true;
 }
 
-void nested_peek(const struct nested_vm *vm, const struct nested_vcpu *vcpu, char *text,
-		 size_t text_bytes)
+/* 0 or a negative number: this processor of KVM has no such MSR. */
+static int read_msr(const struct nested_vcpu *vcpu, uint32_t index, uint64_t *value)
 {
 	union {
 		struct kvm_msrs one;
 		uint8_t room[sizeof(struct kvm_msrs) + sizeof(struct kvm_msr_entry)];
 	} msr = {.room = {0}};
-	struct vhalt_guest_share share;
-	uint64_t page, word = 0;
-	bool readable;
 
 	msr.one.nmsrs = 1;
-	msr.one.entries[0].index = MSR_KVM_STEAL_TIME;
-	if (ioctl(vcpu->fd, KVM_GET_MSRS, &msr) != 1 ||
-	    !(msr.one.entries[0].data & STEAL_ENABLED)) {
+	msr.one.entries[0].index = index;
+	if (ioctl(vcpu->fd, KVM_GET_MSRS, &msr) != 1)
+		return -1;
+	*value = msr.one.entries[0].data;
+	return 0;
+}
+
+const char *nested_host_polls(const struct nested_vcpu *vcpu)
+{
+	uint64_t control;
+
+	if (read_msr(vcpu, MSR_KVM_POLL_CONTROL, &control))
+		return "unknown";
+	return control & 1 ? "yes" : "no";
+}
+
+void nested_peek(const struct nested_vm *vm, const struct nested_vcpu *vcpu, char *text,
+		 size_t text_bytes)
+{
+	struct vhalt_guest_share share;
+	uint64_t steal, page, word = 0;
+	bool readable;
+
+	if (read_msr(vcpu, MSR_KVM_STEAL_TIME, &steal) || !(steal & STEAL_ENABLED)) {
 		snprintf(text, text_bytes, "share vcpu %u: no steal time", vcpu->n);
 		return;
 	}
-	page = msr.one.entries[0].data & ~(uint64_t)(STEAL_ALIGN - 1);
+	page = steal & ~(uint64_t)(STEAL_ALIGN - 1);
 	if (!copy(vm, page + VHALT_GUEST_SHARE_OFFSET, &share, sizeof(share))) {
 		snprintf(text, text_bytes, "share vcpu %u: page outside memory", vcpu->n);
 		return;

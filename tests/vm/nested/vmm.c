@@ -250,10 +250,11 @@ static void take_part_in_reset(struct nested_vcpu *vcpu)
 	pthread_mutex_unlock(&lock);
 }
 
-static void request_reset(void)
+static void request_reset(const struct nested_vcpu *vcpu)
 {
 	bool allowed;
 
+	say("reset by vcpu %u, host polls: %s", vcpu->n, nested_host_polls(vcpu));
 	pthread_mutex_lock(&lock);
 	allowed = !ended && vm.boots <= vm.config.max_reboots;
 	if (allowed)
@@ -274,7 +275,7 @@ static void handle_exit(struct nested_vcpu *vcpu)
 	switch (run->exit_reason) {
 	case KVM_EXIT_IO:
 		if (handle_io(run))
-			request_reset();
+			request_reset(vcpu);
 		break;
 	case KVM_EXIT_MMIO:
 		if (!run->mmio.is_write)

@@ -117,6 +117,10 @@ void nested_reset(struct nested_vm *vm);
 void nested_peek(const struct nested_vm *vm, const struct nested_vcpu *vcpu, char *text,
 		 size_t text_bytes);
 
+/* peek.c: may the host poll when this vCPU halts, by the guest's word: "yes", "no", "unknown". As
+ * above. */
+const char *nested_host_polls(const struct nested_vcpu *vcpu);
+
 /* peek.c: say into @text where this vCPU stands: halted or not, program counter, interrupt flag. As
  * above. */
 void nested_where(const struct nested_vcpu *vcpu, char *text, size_t text_bytes);

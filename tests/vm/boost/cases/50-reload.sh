@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# rig-limit-s: 300
+# rig-limit-s: 600
 # The module, KVM, the guest and the switch come and go while boost is at work.
 set -eu
 . /rig/files/lib.sh

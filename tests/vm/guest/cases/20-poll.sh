@@ -33,6 +33,11 @@ for _ in $(seq "${VHALT_IDLES:-3}"); do
 	with=$((with + exits))
 	echo "idle: $n exits without, $exits with auto, which polled $polled_us of $passed_us us"
 	[ $polled_us -lt $((passed_us / 100)) ] || fail "an idle guest polls: $(cat $files/cpus)"
+	wakes=$(sum timer_wakes)
+	[ "$wakes" -gt 0 ] || fail "no timer ended a halt: $(cat $files/cpus)"
+	late_us=$(($(sum timer_late_ns) / wakes / 1000))
+	echo "  $wakes halts ended by a timer, $late_us us late"
+	[ $late_us -lt 2000 ] || fail "a wake-up cannot take so long: $(cat $files/cpus)"
 	unload
 done
 # Of a few dozen exits in 6 s some are the cases' own and chance: the sum may be an eighth and 6 more.
@@ -40,7 +45,14 @@ done
 
 for policy in auto pv; do
 	load policy=$policy
+	echo >$tracing/trace
+	echo 1 >$tracing/events/vhalt_guest/enable
 	guest-pingpong -r 300 >/dev/null # learn
+	echo 0 >$tracing/events/vhalt_guest/enable
+	# Each change begins where the last one of that CPU ended.
+	sed -n 's/.*\(\[...\]\).*vhalt_guest_window: old_ns=\([0-9]*\) new_ns=\([0-9]*\) .*/\1 \2 \3/p' $tracing/trace |
+		awk '$1 in at && at[$1] != $2 { bad = 1 } { at[$1] = $3 } END { exit bad || !NR }' ||
+		fail "window changes as traced: $(head -n 20 $tracing/trace)"
 	hit_share guest-pingpong -r "${VHALT_ROUNDS:-2000}"
 	echo "$policy: $hits_percent % of $halts halts met by polling"
 	[ $hits_percent -ge 90 ] || fail "$policy: $(cat $files/cpus)"

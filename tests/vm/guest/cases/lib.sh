@@ -22,7 +22,9 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# An emulated machine is no guest of KVM: make it pass for one. A real guest is left as it is.
+# An emulated machine is no guest of KVM: make it pass for one. A real guest is left as it is. What it takes
+# to load there is kept when a script that this one sources reads this file again.
+fooled=${fooled-}
 be_guest() {
 	! insmod $ko policy=none 2>/dev/null || { rmmod vhalt_guest; return 0; }
 	insmod /rig/files/as_guest.ko \
@@ -31,7 +33,6 @@ be_guest() {
 	# There is no host that would take a hypercall.
 	fooled=share=0
 }
-fooled=
 
 load() { insmod $ko $fooled "$@" || fail "insmod $* failed: $(dmesg | tail -n 1)"; }
 unload() { rmmod vhalt_guest || fail "rmmod vhalt_guest failed"; }

@@ -11,7 +11,7 @@ for policy in auto pv; do
 	rm -f /tmp/fast /tmp/slow /tmp/hits
 	for i in 1 2 3 4 5; do
 		value round_ns "$(guest-pingpong -r "$rounds")" >>/tmp/slow
-		load policy=$policy
+		load policy=$policy ${MAX_NS:+max_ns=$MAX_NS}
 		guest-pingpong -r 300 >/dev/null # learn
 		hit_share guest-pingpong -r "$rounds"
 		value round_ns "$said" >>/tmp/fast

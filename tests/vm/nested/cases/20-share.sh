@@ -32,6 +32,9 @@ done
 want "$sound 5" offline 0 0
 want "no steal time" offline 0 1
 grep '@share loaded-1' -A 2 /tmp/log
+# It takes the host's polling, and a reboot gives it back: a kernel started by kexec would know nothing of it.
+grep -q '@host_poll_taken 2' /tmp/log || fail "did not take the host's polling"
+grep -qx 'guest: reset by vcpu [01], host polls: yes' /tmp/log || fail "$(grep 'reset by' /tmp/log)"
 
 echo 'nr == 0x50434e54' >$tracing/events/kvm/kvm_hypercall/filter
 echo 1 >$tracing/events/kvm/kvm_hypercall/enable

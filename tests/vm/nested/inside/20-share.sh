@@ -34,4 +34,5 @@ while [ $i -lt "$RELOADS" ]; do
 done
 load
 ask reloaded
+echo "@host_poll_taken $(awk '{ n += $NF } END { print n }' /sys/kernel/debug/vhalt_guest/cpus)"
 reboot -f
