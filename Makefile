@@ -124,7 +124,8 @@ $(BUILD)/fuzz/seeds: tests/fuzz/seeds.c $(LIB)
 # What reads foreign bytes, instrumented once for all targets.
 FUZZ_FLAGS := -std=c11 -O1 -g $(WARN) -fno-sanitize-recover=all -pthread -MMD -MP
 FUZZ_SRC := $(wildcard util/*.c core/*.c stats/*.c diagnose/*.c) trace/recorder_names.c \
-	    $(foreach part,vht ns reader diag text event tracedat,$(wildcard trace/$(part)*.c))
+	    $(foreach part,vht ns reader diag text event tracedat,$(wildcard trace/$(part)*.c)) \
+	    $(addprefix sim/,scenario.c config.c metric.c) lib/spec.c
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o)
 $(BUILD)/fuzz/obj/%.o: %.c
 	$(call say,FUZZ,$<)
@@ -132,11 +133,13 @@ $(BUILD)/fuzz/obj/%.o: %.c
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -c -o $@ $<
 $(BUILD)/fuzz/parts.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# Reading a scenario needs the names of metrics, and their file the model, which reads nothing.
+$(BUILD)/fuzz/fuzz_scenario: $(LIB)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/fuzz/parts.a
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer$(comma)address$(comma)undefined -o $@ $^ \
-	  -ltracecmd -ltracefs -ltraceevent -lzstd -ljansson -lz
+	  -ltracecmd -ltracefs -ltraceevent -lzstd -ljansson -linih -lz
 
 # --- benchmarks ---------------------------------------------------------------------------------
 BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*_bench.c))

@@ -8,6 +8,7 @@
 
 #include "sim/metric.h"
 #include "util/units.h"
+#include "util/utf8.h"
 
 enum { SEEDS_DEFAULT = 5, SEEDS_MOST = 1000 };
 
@@ -34,15 +35,47 @@ static int fail(struct reading *r, const char *what)
 	return fail_at(r, r->line, what);
 }
 
+/* Reads up to a newline, as fgets() does, but tells of NUL bytes. Return: length. */
+static size_t read_line(FILE *file, char *line, int size)
+{
+	int n = 0, c = 0;
+
+	while (n < size - 1 && c != '\n' && (c = getc(file)) != EOF)
+		line[n++] = (char)c;
+	line[n] = '\0';
+	return (size_t)n;
+}
+
+/* Titles and labels go to terminals and into JSON, and so do mistakes. */
+static bool is_text(const char *line, size_t length)
+{
+	const uint8_t *p = (const uint8_t *)line, *end = p + length;
+	size_t step;
+
+	for (; p < end; p += step) {
+		step = *p == '\t' || *p == '\n' || (*p == '\r' && (p + 1 == end || p[1] == '\n'))
+			       ? 1
+			       : utf8_printable(p, (size_t)(end - p));
+		if (!step)
+			return false;
+	}
+	return true;
+}
+
 static char *next_line(char *line, int size, void *stream)
 {
 	struct reading *r = stream;
+	size_t length = r->failed ? 0 : read_line(r->file, line, size);
 
-	if (r->failed || !fgets(line, size, r->file))
+	if (!length)
 		return NULL;
 	r->line++;
-	if (!strchr(line, '\n') && !feof(r->file)) {
+	if (line[length - 1] != '\n' && !feof(r->file)) {
 		fail(r, "a line of more than 195 characters");
+		return NULL;
+	}
+	if (!is_text(line, length)) {
+		fail(r, "not text (UTF-8 without control characters)");
 		return NULL;
 	}
 	if (strlen(line) && (line[0] == ' ' || line[0] == '\t') &&

@@ -31,7 +31,8 @@ struct request {
 	const char *path;
 	uint64_t for_ns, ring_kib;
 	uint32_t pids[MAX_PIDS];
-	uint32_t nr_pids;
+	struct recorder_ceiling ceilings[MAX_PIDS];
+	uint32_t nr_pids, nr_ceilings;
 	bool latency, statistics, json, verbose;
 };
 
@@ -41,20 +42,52 @@ static int complain(const char *what, int err)
 	return err;
 }
 
+/* Return: 0, or -EINVAL, said: @text is no process id, or @nr of them were given already. */
+static int take_pid(const char *option, const char *text, uint32_t nr, uint32_t *pid)
+{
+	uint64_t number;
+
+	if (units_parse_u64(text, &number) || !number || number > INT32_MAX) {
+		fprintf(stderr, "vhalt record: %s: \"%s\": not a process id\n", option, text);
+		return -EINVAL;
+	}
+	if (nr == MAX_PIDS) {
+		fprintf(stderr, "vhalt record: %s: at most %d processes\n", option, MAX_PIDS);
+		return -EINVAL;
+	}
+	*pid = (uint32_t)number;
+	return 0;
+}
+
 static int parse_pid(const char *arg, void *value)
 {
 	struct request *r = value;
-	uint64_t pid;
+	int err = take_pid("--pid", arg, r->nr_pids, &r->pids[r->nr_pids % MAX_PIDS]);
 
-	if (units_parse_u64(arg, &pid) || !pid || pid > INT32_MAX) {
-		fprintf(stderr, "vhalt record: --pid: \"%s\": not a process id\n", arg);
+	r->nr_pids += !err;
+	return err;
+}
+
+/* PID=D */
+static int parse_ceiling(const char *arg, void *value)
+{
+	struct request *r = value;
+	struct recorder_ceiling *c = &r->ceilings[r->nr_ceilings % MAX_PIDS];
+	size_t digits = strcspn(arg, "=");
+	uint64_t ceiling_ns;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%.*s", (int)(digits < 15 ? digits : 15), arg);
+	if (take_pid("--ceiling", pid, r->nr_ceilings, &c->pid))
+		return -EINVAL;
+	if (!arg[digits] || units_parse_duration(arg + digits + 1, &ceiling_ns) ||
+	    ceiling_ns >= TRACE_UNKNOWN_U32) {
+		fprintf(stderr, "vhalt record: --ceiling: \"%s\": not PID=D, with D below 4.29s\n",
+			arg);
 		return -EINVAL;
 	}
-	if (r->nr_pids == MAX_PIDS) {
-		fprintf(stderr, "vhalt record: --pid: at most %d processes\n", MAX_PIDS);
-		return -EINVAL;
-	}
-	r->pids[r->nr_pids++] = (uint32_t)pid;
+	c->ceiling_ns = (uint32_t)ceiling_ns;
+	r->nr_ceilings++;
 	return 0;
 }
 
@@ -212,6 +245,8 @@ static int record(const struct request *r, struct output_file *out, struct pollf
 		.fd = out->fd,
 		.pids = r->nr_pids ? r->pids : NULL,
 		.nr_pids = r->nr_pids,
+		.ceilings = r->ceilings,
+		.nr_ceilings = r->nr_ceilings,
 		.latency = r->latency,
 		.statistics = r->statistics,
 		.ring_bytes = (uint32_t)r->ring_kib * 1024,
@@ -270,6 +305,9 @@ int cmd_record(int argc, char **argv)
 		{"pid", 'p', OPTION_CALL, &r, "PID",
 		 "only the VM of this process; repeatable; ends when the last of them does", 0, 0,
 		 parse_pid},
+		{"ceiling", 0, OPTION_CALL, &r, "PID=D",
+		 "the VMM of this process has set its VM's KVM_CAP_HALT_POLL to D; repeatable", 0,
+		 0, parse_ceiling},
 		{"latency", 0, OPTION_FLAG, &r.latency, NULL,
 		 "also measure how long each blocked vCPU took to wake up", 0, 0, NULL},
 		{"stats", 0, OPTION_FLAG, &r.statistics, NULL,

@@ -16,7 +16,7 @@ struct event_thread {
 	uint64_t waking_ns; /* when it was last woken, or VHALT_UNKNOWN_NS */
 	uint64_t epoch;	    /* of the tracker when it was last met: another one means a loss */
 	uint32_t window_ns; /* as the last decision left it, or TRACE_UNKNOWN_U32 */
-	uint32_t ceiling_ns;
+	uint32_t ceiling_ns; /* learnt from the kernel's capping, or TRACE_UNKNOWN_U32 */
 	bool halted;  /* had a halt */
 	bool gap;     /* events were lost since then */
 	bool timed;   /* and when that ended is known */

@@ -35,10 +35,6 @@ static bool is_number_like(const char *value)
 	return strpbrk(value, "0123456789") && !value[strspn(value, "0123456789+-.,eE")];
 }
 
-/*
- * Text is a list of halts if more of its lines begin with a number than do not (the first line
- * decides a tie): a list with mangled lines is still one, other text with some numbers is not.
- */
 /* "# cat /sys/module/kvm/parameters/halt_poll_ns*" above numbers, "0.2 CPU 0/KVM kvm:kvm_entry". */
 static bool is_of_another(const uint8_t *bytes, size_t nr)
 {
@@ -46,6 +42,10 @@ static bool is_of_another(const uint8_t *bytes, size_t nr)
 	       memmem(bytes, nr, "kvm:", 4);
 }
 
+/*
+ * Text is a list of halts if more of its lines begin with a number than do not (the first line
+ * decides a tie): a list with mangled lines is still one, other text with some numbers is not.
+ */
 static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 {
 	const char *text = (const char *)bytes, *end = text + nr;

@@ -34,10 +34,10 @@ int trace_reader_open(struct trace_reader **reader, const char *path,
  * batch (a frame of .vht) all halts of one vCPU come together.
  *
  * Damage costs its frame or line, is reported, and counted in damaged_frames. The first halt of
- * each vCPU after a loss has TRACE_HALT_GAP; in a .vht its run_ns is unknown then. A list of T
- * values
- * ("ns") has one vCPU whose halts were met by polling: not TRACE_HALT_WAITED, halt_ns = T, and
- * latency_ns and window_ns unknown; start_ns adds up T and run times, and duration_ns is their sum.
+ * each vCPU after a loss has TRACE_HALT_GAP; its run_ns is then unknown unless it is a list's.
+ * A list of T values ("ns") has one vCPU whose halts were met by polling: not TRACE_HALT_WAITED,
+ * halt_ns = T, and latency_ns and window_ns unknown; start_ns adds up T and run times, and
+ * duration_ns is their sum.
  * In an event trace start_ns is on the trace's own clock, so that a halt can be found in it.
  *
  * Return: number of halts, 0 at the end, -EIO when reading failed, -ENOMEM, -ENODATA at the end of

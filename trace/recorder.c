@@ -87,6 +87,8 @@ static int begin(struct recorder *r, const struct recorder_config *config)
 	err = recorder_track_init(&r->track, r->origin_ns, info.params.halt_poll_ns,
 				  recorder_task_read, NULL);
 	if (!err)
+		err = recorder_track_set_ceilings(&r->track, config->ceilings, config->nr_ceilings);
+	if (!err)
 		err = start_timer(r);
 	r->fd_origin = lseek(r->fd, 0, SEEK_CUR);
 	if (!err)
@@ -98,7 +100,8 @@ static int start(struct recorder *r, const struct recorder_config *config, char 
 		 size_t error_bytes)
 {
 	enum recorder_stage stage = RECORDER_FILTERING;
-	int err = config->pids && !recorder_in_host_pids() ? -ENOTSUP : 0;
+	bool by_process = config->pids || config->nr_ceilings;
+	int err = by_process && !recorder_in_host_pids() ? -ENOTSUP : 0;
 
 	if (!err)
 		err = recorder_probe_init(&r->probe, config, &stage);
@@ -144,11 +147,6 @@ int recorder_create(struct recorder **recorder, const struct recorder_config *co
 	}
 	*recorder = r;
 	return 0;
-}
-
-int recorder_set_ceiling(struct recorder *r, uint32_t pid, uint32_t ceiling_ns)
-{
-	return recorder_track_set_ceiling(&r->track, pid, ceiling_ns);
 }
 
 int recorder_poll_fd(const struct recorder *r)

@@ -12,10 +12,21 @@
 
 struct recorder;
 
+/*
+ * What a VMM has set for its VM by KVM_CAP_HALT_POLL, which nobody can read back from KVM: only who
+ * runs the VMM knows.
+ */
+struct recorder_ceiling {
+	uint32_t pid;	     /* of the VMM */
+	uint32_t ceiling_ns; /* 0: KVM does not poll for it */
+};
+
 struct recorder_config {
 	int fd;		      /* an open, empty file for the .vht; stays the caller's */
 	const uint32_t *pids; /* only VMs of these processes; NULL: all */
 	uint32_t nr_pids;
+	const struct recorder_ceiling *ceilings; /* noted in the recording; of a pid the last */
+	uint32_t nr_ceilings;
 	bool latency;	 /* also measure wake-up latency of blocked halts, by sched_waking */
 	bool statistics; /* turn on the kernel's BPF statistics meanwhile: probe_ns, probe_runs */
 	uint32_t ring_bytes;	       /* per CPU, within RECORDER_RING_MIN and _MAX; 0: default */
@@ -55,12 +66,6 @@ struct recorder_counts {
  */
 int recorder_create(struct recorder **recorder, const struct recorder_config *config, char *error,
 		    size_t error_bytes);
-
-/**
- * recorder_set_ceiling - note a VM's KVM_CAP_HALT_POLL, which nobody can read back from KVM.
- * Before the VM's first halt. Return: 0, -ENOMEM.
- */
-int recorder_set_ceiling(struct recorder *recorder, uint32_t pid, uint32_t ceiling_ns);
 
 /**
  * recorder_poll_fd - a descriptor that is readable when recorder_drain() is due (a timer, some ten

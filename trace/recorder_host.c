@@ -14,8 +14,9 @@
 #define KVM_PARAMETERS "/sys/module/kvm/parameters/"
 #define INSTEAD                                                                                    \
 	"The same events can be kept by \"trace-cmd record -e kvm:kvm_vcpu_wakeup "                \
-	"-e kvm:kvm_halt_poll_ns\" or \"perf record -a -e kvm:kvm_vcpu_wakeup,"                    \
-	"kvm:kvm_halt_poll_ns\"; this version of vhalt does not read their files yet."
+	"-e kvm:kvm_halt_poll_ns\", whose trace.dat vhalt reads, or by \"perf record -a "          \
+	"-e kvm:kvm_vcpu_wakeup,kvm:kvm_halt_poll_ns\", of which it reads what \"perf script\" "   \
+	"prints."
 
 static uint32_t read_param(const char *path)
 {
@@ -150,7 +151,7 @@ int recorder_host_explain(enum recorder_stage stage, int err, char *error, size_
 	case RECORDER_FILTERING:
 		snprintf(
 			error, error_bytes,
-			"processes cannot be picked from inside a container with process ids of "
+			"processes cannot be named from inside a container with process ids of "
 			"its own: the kernel's events carry the host's. Record on the host, or all "
 			"processes");
 		return -ENOTSUP;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/window.h"
 #include "util/room.h"
 
 /*
@@ -39,12 +40,8 @@ struct recorder_vcpu {
 	uint64_t epoch;
 	uint32_t pid;
 	uint32_t window_ns;	/* as the last decision left it, before the ceiling */
-	uint32_t ceiling_ns;	/* learnt from the kernel's capping */
+	uint32_t ceiling_ns;	/* told, or learnt from the kernel's capping */
 	uint32_t max_window_ns; /* largest window seen in force: the ceiling is not below it */
-};
-
-struct recorder_ceiling {
-	uint32_t pid, ceiling_ns;
 };
 
 int recorder_track_init(struct recorder_track *track, uint64_t origin_ns, uint32_t param_ceiling_ns,
@@ -70,23 +67,21 @@ void recorder_track_fini(struct recorder_track *track)
 	*track = (struct recorder_track){0};
 }
 
-int recorder_track_set_ceiling(struct recorder_track *track, uint32_t pid, uint32_t ceiling_ns)
+int recorder_track_set_ceilings(struct recorder_track *track,
+				const struct recorder_ceiling *ceilings, uint32_t nr)
 {
-	void *array = track->ceilings;
-	int err = room_make(&array, track->nr_ceilings, &track->room_ceilings,
-			    sizeof(*track->ceilings));
-
-	track->ceilings = array;
-	if (err)
-		return err;
-	track->ceilings[track->nr_ceilings++] = (struct recorder_ceiling){.pid = pid,
-									  .ceiling_ns = ceiling_ns};
+	if (!nr)
+		return 0;
+	track->ceilings = malloc(nr * sizeof(*ceilings));
+	if (!track->ceilings)
+		return -ENOMEM;
+	memcpy(track->ceilings, ceilings, nr * sizeof(*ceilings));
+	track->nr_ceilings = nr;
 	return 0;
 }
 
 static uint32_t known_ceiling(const struct recorder_track *track, uint32_t pid)
 {
-	/* From the end: a pid may have been announced again for a newer process. */
 	for (uint32_t i = track->nr_ceilings; i-- > 0;)
 		if (track->ceilings[i].pid == pid)
 			return track->ceilings[i].ceiling_ns;
@@ -183,10 +178,8 @@ static int find_vcpu(struct recorder_track *track, const struct recorder_slot *s
 }
 
 /*
- * The window that was in force during this halt. The kernel caps the window when a halt begins, so
- * what a decision calls the old window is what held. Without a decision the window is still the one
- * the last decision left, capped in the meantime: by the ceiling where it is known, else by the
- * module parameter unless this VM has been seen above it.
+ * The window that was in force during this halt. Where the ceiling is not known it is the module
+ * parameter's, unless this VM has been seen above that.
  */
 static uint32_t window_in_force(const struct recorder_track *track,
 				const struct recorder_vcpu *vcpu, const struct recorder_slot *slot)
@@ -195,11 +188,9 @@ static uint32_t window_in_force(const struct recorder_track *track,
 
 	if (slot->flags & RECORDER_DECIDED)
 		return slot->old_ns;
-	if (vcpu->window_ns == TRACE_UNKNOWN_U32)
-		return TRACE_UNKNOWN_U32;
 	if (ceiling_ns == TRACE_UNKNOWN_U32 && vcpu->max_window_ns <= track->param_ceiling_ns)
 		ceiling_ns = track->param_ceiling_ns;
-	return vcpu->window_ns < ceiling_ns ? vcpu->window_ns : ceiling_ns;
+	return trace_window_capped(vcpu->window_ns, ceiling_ns);
 }
 
 /* Learns from the kernel's decision what the next halt's window_in_force() needs. */
@@ -207,12 +198,7 @@ static void learn_window(struct recorder_vcpu *vcpu, const struct recorder_slot 
 {
 	if (!(slot->flags & RECORDER_DECIDED))
 		return;
-	/* Less than the last decision left: capped, and the cap is what is left of it. */
-	if (vcpu->window_ns != TRACE_UNKNOWN_U32 && slot->old_ns < vcpu->window_ns)
-		vcpu->ceiling_ns = slot->old_ns;
-	/* More than the ceiling: it was raised meanwhile, nobody knows how far. */
-	else if (vcpu->ceiling_ns != TRACE_UNKNOWN_U32 && slot->old_ns > vcpu->ceiling_ns)
-		vcpu->ceiling_ns = TRACE_UNKNOWN_U32;
+	vcpu->ceiling_ns = trace_window_ceiling(vcpu->ceiling_ns, vcpu->window_ns, slot->old_ns);
 	if (slot->old_ns > vcpu->max_window_ns)
 		vcpu->max_window_ns = slot->old_ns;
 	vcpu->window_ns = slot->new_ns;

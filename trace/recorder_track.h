@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "trace/halt.h"
+#include "trace/recorder.h"
 #include "trace/recorder_names.h"
 #include "trace/recorder_shared.h"
 
@@ -16,7 +17,6 @@ typedef void (*recorder_task_reader)(void *context, uint32_t pid, uint32_t tid,
 
 struct recorder_vm;
 struct recorder_vcpu;
-struct recorder_ceiling;
 
 /** The VMs and vCPUs seen so far. The caller's memory; read the counts, leave the rest. */
 struct recorder_track {
@@ -26,7 +26,7 @@ struct recorder_track {
 	struct recorder_vcpu *vcpus;
 	struct recorder_ceiling *ceilings;
 	uint32_t nr_ceilings;
-	uint32_t room_vms, room_vcpus, room_ceilings;
+	uint32_t room_vms, room_vcpus;
 	uint32_t *by_tid; /* vCPU index + 1 of each thread id, 0 for none */
 	uint64_t origin_ns;
 	uint32_t param_ceiling_ns;
@@ -56,8 +56,14 @@ int recorder_track_init(struct recorder_track *track, uint64_t origin_ns, uint32
 /** recorder_track_fini - free what was taken. */
 void recorder_track_fini(struct recorder_track *track);
 
-/** recorder_track_set_ceiling - a VM's KVM_CAP_HALT_POLL; before its first halt. 0, -ENOMEM. */
-int recorder_track_set_ceiling(struct recorder_track *track, uint32_t pid, uint32_t ceiling_ns);
+/**
+ * recorder_track_set_ceilings - what is known of VMs' ceilings; once, before the first slot.
+ * @ceilings: copied; of several for one process the last counts
+ *
+ * Return: 0, -ENOMEM.
+ */
+int recorder_track_set_ceilings(struct recorder_track *track,
+				const struct recorder_ceiling *ceilings, uint32_t nr);
 
 /**
  * recorder_track_slot - take one slot.

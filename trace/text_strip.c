@@ -260,7 +260,6 @@ enum text_kind text_note(struct text_line *line, struct text_view view)
 	/* What ftrace, trace-cmd and the kernel's dump print around events. */
 	static const char *const known[] = {"cpus=",
 					    "version = ",
-					    "CPU ",
 					    "Dumping ftrace buffer",
 					    "(ftrace buffer empty)",
 					    "trace-cmd: ",
@@ -280,7 +279,9 @@ enum text_kind text_note(struct text_line *line, struct text_view view)
 	if (is_loss(line, view))
 		return TEXT_LOST;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (begins(view, known[i]) && (i != 2 || find_word(view, "is empty")))
+		if (begins(view, known[i]))
 			return TEXT_NOTE;
+	if (begins(view, "CPU ") && find_word(view, "is empty"))
+		return TEXT_NOTE;
 	return is_ruler(view) || is_call_chain(view) ? TEXT_NOTE : TEXT_UNKNOWN;
 }

@@ -35,7 +35,8 @@ int vht_writer_update_vcpu(struct vht_writer *writer, uint32_t index,
  * vht_writer_add - append one halt. Halts of one vCPU must come in time order.
  *
  * Frames are cut and written when they hold enough halts; nothing is written per halt.
- * Return: 0, -EINVAL (no such vCPU, or a flag the format does not have), -ENOMEM, -errno of write().
+ * Return: 0, -EINVAL (no such vCPU, or a flag the format does not have), -ENOMEM, -errno of
+ * write().
  */
 int vht_writer_add(struct vht_writer *writer, const struct trace_halt *halt);
 

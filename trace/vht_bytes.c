@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "util/utf8.h"
+
 uint8_t *vht_buffer_reserve(struct vht_buffer *buffer, size_t bytes)
 {
 	size_t size = buffer->size ? buffer->size : 256;
@@ -141,23 +143,6 @@ uint32_t vht_get_varint_below(struct vht_cursor *cursor, uint64_t bound)
 	return 0;
 }
 
-/* Length of the printable UTF-8 sequence at @p, 0 if there is none within @left bytes. */
-static size_t printable_length(const uint8_t *p, size_t left)
-{
-	static const uint32_t least[] = {0, 0x20, 0xa0, 0x800, 0x10000};
-	size_t nr = *p < 0x80 ? 1 : *p >= 0xf0 && *p < 0xf8 ? 4 : *p >= 0xe0 ? 3 : 2;
-	uint32_t code = nr == 1 ? *p : *p & (0x7fU >> nr);
-
-	if (nr > left || *p >= 0xf8 || (*p & 0xc0) == 0x80 || *p == 0x7f)
-		return 0;
-	for (size_t i = 1; i < nr; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (p[i] & 0x3f);
-	}
-	return code >= least[nr] && code <= 0x10ffff && (code & ~0x7ffU) != 0xd800 ? nr : 0;
-}
-
 void vht_get_string(struct vht_cursor *cursor, char *text, size_t size)
 {
 	uint64_t nr = vht_get_varint(cursor);
@@ -165,7 +150,7 @@ void vht_get_string(struct vht_cursor *cursor, char *text, size_t size)
 	size_t left, used = 0;
 
 	for (left = !from ? 0 : nr < size ? nr : size - 1; left;) {
-		size_t step = printable_length(from, left);
+		size_t step = utf8_printable(from, left);
 
 		if (step)
 			memcpy(text + used, from, step);

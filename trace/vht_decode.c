@@ -123,7 +123,7 @@ static void assemble(struct trace_halt *halts, const struct vht_stream *s, struc
 			     VHT_OP_DECISION_APART;
 	uint64_t end_ns = s->prev_end_ns;
 	uint32_t after_ns = s->window_ns; /* as the halt before left it */
-	uint32_t window_ns = vht_window_clamp(after_ns, s->ceiling_ns);
+	uint32_t window_ns = trace_window_capped(after_ns, s->ceiling_ns);
 
 	a->ceiling_ns = s->ceiling_ns;
 	for (uint32_t i = 0; i < s->nr; i++) {
@@ -145,7 +145,7 @@ static void assemble(struct trace_halt *halts, const struct vht_stream *s, struc
 			after_ns = add_rest(&halts[i], a, op, after_ns);
 		else
 			after_ns = window_ns;
-		window_ns = vht_window_clamp(after_ns, a->ceiling_ns);
+		window_ns = trace_window_capped(after_ns, a->ceiling_ns);
 	}
 	a->ops += s->nr;
 	a->run += s->nr;

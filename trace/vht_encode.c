@@ -64,7 +64,7 @@ static uint8_t put_op(struct vht_encoder *e, const struct vht_growth *growth, st
 		op |= VHT_OP_RUN_APART;
 		vht_put_varint(&e->apart[APART_RUN], h->run_ns + 1);
 	}
-	if (h->window_ns != vht_window_clamp(s->window_ns, s->ceiling_ns)) {
+	if (h->window_ns != trace_window_capped(s->window_ns, s->ceiling_ns)) {
 		op |= VHT_OP_WINDOW_APART;
 		vht_put_varint(&e->apart[APART_WINDOW], h->window_ns + 1U);
 		s->ceiling_ns = vht_window_learn(s->ceiling_ns, s->window_ns, h->window_ns);

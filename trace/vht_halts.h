@@ -7,6 +7,7 @@
 #include "trace/vht_bytes.h"
 #include "trace/vht_frame.h"
 #include "trace/vht_numbers.h"
+#include "trace/window.h"
 
 enum vht_section {
 	VHT_SECTION_STREAMS = 1,
@@ -65,14 +66,9 @@ static inline uint32_t vht_window_foretell(const struct vht_growth *growth, uint
 	return next < growth->grow_start_ns ? 0 : (uint32_t)next;
 }
 
-/** vht_window_clamp - the window in force when @window_ns meets a ceiling; unknown stays so. */
-static inline uint32_t vht_window_clamp(uint32_t window_ns, uint32_t ceiling_ns)
-{
-	return window_ns == TRACE_UNKNOWN_U32 || window_ns < ceiling_ns ? window_ns : ceiling_ns;
-}
-
 /**
- * vht_window_learn - the ceiling after a window in force that was not foretold.
+ * vht_window_learn - the ceiling after a window in force that was not foretold; it is only learnt
+ * from windows that are both known, as vht(5) has it.
  * @ceiling_ns:  as known so far
  * @window_ns:   as the last decision left it
  * @in_force_ns: what became of it
@@ -82,9 +78,7 @@ static inline uint32_t vht_window_learn(uint32_t ceiling_ns, uint32_t window_ns,
 {
 	if (window_ns == TRACE_UNKNOWN_U32 || in_force_ns == TRACE_UNKNOWN_U32)
 		return ceiling_ns;
-	if (in_force_ns < window_ns)
-		return in_force_ns;
-	return in_force_ns > ceiling_ns ? TRACE_UNKNOWN_U32 : ceiling_ns;
+	return trace_window_ceiling(ceiling_ns, window_ns, in_force_ns);
 }
 
 /** What is encoded: halts stream after stream, streams with much in common side by side. */

@@ -76,6 +76,7 @@ static const char *const perf_words[] = {
 	"\n",
 	"Total Samples:40960, Total events handled time:1213240.92us.\n",
 	"Lost events: 7\n",
+	"Processed 9 events and lost 7 chunks!\n",
 	"nan% ",
 	"18446744073709551615 ",
 	"9999999999999999999.99us ",
@@ -117,6 +118,13 @@ static const char *const listing_words[] = {
 	"current_governor",
 	"menu",
 	"/sys/devices/system/cpu/cpuidle/",
+	"/sys/devices/system/cpu/cpu3/cpuidle/state1/",
+	"hosta: ",
+	"root@hostb:~# ",
+	"=== hostc ===\n",
+	"ssh hostd cat ",
+	"echo 0 > /sys/module/kvm/parameters/halt_poll_ns\n",
+	"options haltpoll guest_halt_poll_ns=",
 };
 static const char *const other_words[] = {
 	"{\"name\": \"",
@@ -146,6 +154,15 @@ static const char *const other_words[] = {
 	"\357\273\277",
 	"x: kvm_exit: y\n",
 	"\033]0;",
+	"Domain: 'a b'\n",
+	"  vcpu.",
+	"0.",
+	"1.",
+	"halt_exits.",
+	"sum=",
+	"cur=yes",
+	"  vm.",
+	"cpu.haltpoll.fail.time=",
 };
 
 static const struct {
@@ -187,7 +204,12 @@ static void check(const struct stats *s)
 			abort();
 	for (uint32_t i = 0; i < s->nr_scopes; i++)
 		check_text(s->scopes[i].label, sizeof(s->scopes[i].label));
+	check_text(s->kernel, sizeof(s->kernel));
+	for (uint32_t i = 0; i < s->nr_sets; i++)
+		check_text(s->sets[i].label, sizeof(s->sets[i].label));
 	for (uint32_t i = 0; i < s->nr_settings; i++) {
+		if (s->settings[i].set >= (s->nr_sets ? s->nr_sets : 1))
+			abort();
 		check_text(s->settings[i].module, sizeof(s->settings[i].module));
 		check_text(s->settings[i].name, sizeof(s->settings[i].name));
 		check_text(s->settings[i].value, sizeof(s->settings[i].value));

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "sim/scenario.h"
 #include "tests/unit/tracedat_maker.h"
 #include "trace/vht.h"
 #include "trace/vht_bytes.h"
@@ -55,6 +57,19 @@ static const char *const statistics[] = {
 	"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n",
 };
 
+/* A whole table, and what is refused late. */
+static const char *const scenarios[] = {
+	"; comment\n[scenario]\ntitle = T\nnote = N\nseeds = 7\n[run]\nduration = 10ms\n[host]\n"
+	"pcpus = 4 ; another\npolicy = kvm:halt_poll_ns=50us,shrink=0\n[vm web]\nvcpus = 2\n"
+	"workload = rr\n[vm hog]\nworkload = hog\nboost = holder\n[column one]\nvm.hz = 100\n"
+	"[column two]\nweb.vcpus = 3\nhost.smt = yes\n[row first]\nscore = web.latency\n"
+	"hog.count = 9\npublished.two = 1 us\n[row second]\nscore = host.busy\n",
+	"[vm a]\nworkload = ctxsw\nvcpus = 2\n[row x]\na.vcpus = 1\n",
+	"\xef\xbb\xbf[vm a]\r\nvcpus = 16384\r\ncount = 65536\r\n",
+};
+
+#define NR_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
 static int create(const char *folder, const char *name, int number)
 {
 	char path[4096];
@@ -90,6 +105,74 @@ static int write_statistics(const char *folder)
 
 		err = fd < 0 || write(fd, statistics[i], nr) != (ssize_t)nr;
 		close(fd);
+	}
+	return err;
+}
+
+static void put_params(FILE *file, const char *section, const struct sim_param *params)
+{
+	fprintf(file, "[%s]\n", section);
+	for (const struct sim_param *p = params; p->name; p++)
+		if (p->type == SIM_PARAM_NS)
+			fprintf(file, "%s = %" PRIu64 "ns\n", p->name, p->dflt);
+		else if (p->type == SIM_PARAM_NUMBER || p->type == SIM_PARAM_BOOL)
+			fprintf(file, "%s = %" PRIu64 "\n", p->name, p->dflt);
+		else
+			fprintf(file, "%s = %s\n", p->name,
+				p->type == SIM_PARAM_WORKLOAD ? "idle"
+				: p->type == SIM_PARAM_BOOST  ? "kernel"
+							      : "auto");
+}
+
+/* Every parameter there is. */
+static void put_all_params(FILE *file)
+{
+	put_params(file, "run", sim_run_params);
+	put_params(file, "host", sim_host_params);
+	put_params(file, "vm a", sim_vm_params);
+}
+
+/* As many and as long as possible: one more, and it is too much. */
+static void put_limits(FILE *file)
+{
+	fprintf(file, "[scenario]\nseeds = 1000\ntitle = %0159d\nnote = %0159d\n", 0, 0);
+	for (int i = 0; i < SIM_KINDS_MAX; i++)
+		fprintf(file, "[vm kind-%018d]\nhz = 1\n", i);
+	for (int i = 0; i < SIM_LINES_MAX; i++)
+		fprintf(file, "[column %038d]\nvm.hz = 9\n[row %038d]\nhost.scan = 9\n", i, i);
+	fprintf(file, "[row %038d]\n", 0);
+	for (int i = 0; i < SIM_OVERRIDES_MAX; i++)
+		fprintf(file, "published.%038d = 1\n", i);
+	fprintf(file, "[column %038d]\n", 0);
+	for (int i = 0; i < SIM_OVERRIDES_MAX - 1; i++)
+		fprintf(file, "host.%s = 1%s\n", sim_host_params[i].name,
+			sim_host_params[i].type == SIM_PARAM_NS ? "ms" : "");
+}
+
+static void put_scenario(FILE *file, size_t index)
+{
+	if (index < NR_SCENARIOS)
+		fputs(scenarios[index], file);
+	else if (index == NR_SCENARIOS)
+		put_all_params(file);
+	else
+		put_limits(file);
+}
+
+static int write_scenarios(const char *folder)
+{
+	int err = 0;
+
+	for (int i = 0; i < (int)NR_SCENARIOS + 2 && !err; i++) {
+		int fd = create(folder, "scenario", i);
+		FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+		if (!file)
+			return -EIO;
+		put_scenario(file, (size_t)i);
+		err = ferror(file) ? -EIO : 0;
+		if (fclose(file))
+			err = -EIO;
 	}
 	return err;
 }
@@ -252,6 +335,8 @@ int main(int argc, char **argv)
 	if ((all || !strcmp(target, "fuzz_text")) && write_traces(argv[2], all))
 		return 1;
 	if (!strcmp(target, "fuzz_stats") && write_statistics(argv[2]))
+		return 1;
+	if (!strcmp(target, "fuzz_scenario") && write_scenarios(argv[2]))
 		return 1;
 	if ((all || !strcmp(target, "fuzz_tracedat")) && write_tracedat(argv[2], all))
 		return 1;

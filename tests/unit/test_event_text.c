@@ -98,6 +98,31 @@ static void test_windows(void **state)
 	reading_free(r);
 }
 
+/* After a loss the window is unknown, also where the ceiling has been learnt. */
+static void test_window_behind_loss(void **state)
+{
+	static const uint32_t windows[] = {10000, 50000, 25000, TRACE_UNKNOWN_U32,
+					   TRACE_UNKNOWN_U32, 20000, 50000};
+	struct reading *r = read_text(
+		STEP("a-5", "1.000000", "vcpu 0: halt_poll_ns 80000 (grow 10000)")
+		WAKE("a-5", "1.000001", "wait time 50 ns" VALID)
+		STEP("a-5", "1.000100", "vcpu 0: halt_poll_ns 25000 (shrink 50000)")
+		WAKE("a-5", "1.000101", "wait time 50 ns" VALID)
+		WAKE("a-5", "1.000200", "wait time 50 ns" VALID)
+		"CPU:1 [LOST 7 EVENTS]\n"
+		WAKE("a-5", "1.000300", "wait time 50 ns" VALID)
+		WAKE("a-5", "1.000400", "wait time 50 ns" VALID)
+		STEP("a-5", "1.000500", "vcpu 0: halt_poll_ns 80000 (grow 20000)")
+		WAKE("a-5", "1.000501", "wait time 50 ns" VALID)
+		WAKE("a-5", "1.000600", "wait time 50 ns" VALID));
+
+	(void)state;
+	assert_int_equal(r->nr, 7);
+	for (size_t i = 0; i < r->nr; i++)
+		assert_int_equal(r->halts[i].window_ns, windows[i]);
+	reading_free(r);
+}
+
 static void test_times(void **state)
 {
 	struct reading *r = read_text(
@@ -451,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_windows),	   cmocka_unit_test(test_times),
+		cmocka_unit_test(test_window_behind_loss),
 		cmocka_unit_test(test_losses),	   cmocka_unit_test(test_loss_of_one_cpu),
 		cmocka_unit_test(test_identity),   cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_order),	   cmocka_unit_test(test_mail),

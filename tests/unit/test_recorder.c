@@ -239,6 +239,31 @@ static void test_process_that_is_gone(void **state)
 	release(&r);
 }
 
+/* A ceiling the caller knows gets into the file, and caps windows the kernel does not report. */
+static void test_ceilings(void **state)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	const struct recorder_ceiling ceilings[] = {{pid + 1, 0}, {pid, 15000}};
+	struct recording r;
+
+	(void)state;
+	if (!can_record() || !recorder_in_host_pids())
+		skip();
+	begin_with(&r, (struct recorder_config){.pids = &pid,
+						.nr_pids = 1,
+						.ring_bytes = RING_BYTES,
+						.ceilings = ceilings,
+						.nr_ceilings = 2});
+	assert_int_equal(fire_decision(r.recorder, 0, 20000, 10000), 0);
+	assert_int_equal(fire_wakeup(r.recorder, 1, true, true), 0);
+	assert_int_equal(fire_wakeup(r.recorder, 2, true, true), 0);
+	finish(&r);
+	assert_int_equal(r.info->vms[0].ceiling_ns, 15000);
+	assert_int_equal(r.nr_halts, 2);
+	assert_int_equal(r.halts[1].window_ns, 15000);
+	release(&r);
+}
+
 static void test_two_recordings(void **state)
 {
 	struct recording one, two;
@@ -322,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_threads_that_move),
 		cmocka_unit_test(test_other_processes_left_out),
 		cmocka_unit_test(test_process_that_is_gone),
+		cmocka_unit_test(test_ceilings),
 		cmocka_unit_test(test_two_recordings),
 		cmocka_unit_test(test_nothing_is_left),
 		cmocka_unit_test(test_cost),

@@ -156,7 +156,7 @@ static void test_without_privilege(void **state)
 			_exit(2);
 		if (recorder_create(&recorder, &config, error, sizeof(error)) != -EPERM)
 			_exit(3);
-		_exit(strstr(error, "root") && strstr(error, "perf record") ? 0 : 4);
+		_exit(strstr(error, "root") && strstr(error, "perf script") ? 0 : 4);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);

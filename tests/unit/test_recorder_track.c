@@ -253,8 +253,9 @@ static void test_window_under_known_ceiling(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(recorder_track_set_ceiling(&f->track, 4000, 1), 0);
-	assert_int_equal(recorder_track_set_ceiling(&f->track, 4000, 50000), 0);
+	const struct recorder_ceiling ceilings[] = {{4000, 1}, {4001, 2}, {4000, 50000}};
+
+	assert_int_equal(recorder_track_set_ceilings(&f->track, ceilings, 3), 0);
 	window_of(f, decided(1, 100, 10, 40000, 80000));
 	assert_int_equal(window_of(f, plain(1, 200, 10)), 50000);
 	assert_int_equal(recorder_track_vm(&f->track, 0)->ceiling_ns, 50000);

@@ -133,6 +133,65 @@ static void long_lines_are_refused(void **state)
 	assert_non_null(strstr(error, "t.ini:2: a line of more than"));
 }
 
+/* @nr times @format with the numbers from 0 on, as lines after a sound beginning. */
+static int read_lines(const char *format, int nr)
+{
+	char text[4096] = "[vm a]\nvcpus = 1\n";
+
+	for (int i = 0; i < nr; i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, format, i);
+	}
+	return read_text(text);
+}
+
+static void as_many_as_there_is_room_for(void **state)
+{
+	(void)state;
+	assert_int_equal(read_lines("[row %d]\na.hz = 1\n", SIM_LINES_MAX), 0);
+	assert_int_equal(scenario.nr_rows, SIM_LINES_MAX);
+	assert_int_equal(read_lines("[row %d]\na.hz = 1\n", SIM_LINES_MAX + 1), -EINVAL);
+	assert_int_equal(read_lines("[column %d]\na.hz = 1\n", SIM_LINES_MAX), 0);
+	assert_int_equal(read_lines("[column %d]\na.hz = 1\n", SIM_LINES_MAX + 1), -EINVAL);
+	assert_int_equal(read_lines("[vm b%d]\nhz = 1\n", SIM_KINDS_MAX - 1), 0);
+	assert_int_equal(read_lines("[vm b%d]\nhz = 1\n", SIM_KINDS_MAX), -EINVAL);
+	/* One more value than a column has room for; that no column is called so shows later. */
+	assert_int_equal(read_lines("[row x]\npublished.%d = 1\n", SIM_OVERRIDES_MAX), -EINVAL);
+	assert_non_null(strstr(error, "no such column"));
+	assert_int_equal(read_lines("[row x]\npublished.%d = 1\n", SIM_OVERRIDES_MAX + 1), -EINVAL);
+	assert_string_equal(error, "t.ini:52: more than 24 values in a row or column");
+}
+
+/* Titles and labels reach terminals and JSON: UTF-8, and nothing that moves a cursor. */
+static void only_text_is_read(void **state)
+{
+	static const char *const bad[] = {"M\xfcnchen",	      "a\x1b[31mb", "a\rb",
+					  "\xc2\x9b",	      "\xc0\xaf",   "\xed\xa0\x80",
+					  "\xf4\x90\x80\x80", "a\x7f"};
+	static const char nul[] = "[vm a]\nvcpus = 1\0x\n[host]\npcpus = 1\n";
+	FILE *file = fmemopen(NULL, sizeof(nul), "w+");
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), "[vm a]\nvcpus = 1\n[scenario]\ntitle = %s\n", bad[i]);
+		assert_int_equal(read_text(text), -EINVAL);
+		assert_string_equal(error, "t.ini:4: not text (UTF-8 without control characters)");
+	}
+	assert_int_equal(read_text("\xef\xbb\xbf[vm a]\r\nvcpus\t= 2\r\n"
+				   "[scenario]\r\ntitle = M\xc3\xbcnchen \xf0\x9f\x98\x80"),
+			 0);
+	assert_string_equal(scenario.title, "M\xc3\xbcnchen \xf0\x9f\x98\x80");
+	assert_int_equal(scenario.base.vm[0].vcpus, 2);
+	assert_non_null(file);
+	fwrite(nul, 1, sizeof(nul) - 1, file);
+	rewind(file);
+	assert_int_equal(sim_scenario_read(file, "t.ini", &scenario, error), -EINVAL);
+	assert_non_null(strstr(error, "t.ini:2: not text"));
+	fclose(file);
+}
+
 static void sweeps_are_parsed(void **state)
 {
 	static const char *const bad[] = {"host.slice",		 "host.slice=",
@@ -279,6 +338,8 @@ int main(void)
 		cmocka_unit_test(a_scenario_is_read),
 		cmocka_unit_test(bad_files_are_refused_by_line),
 		cmocka_unit_test(long_lines_are_refused),
+		cmocka_unit_test(as_many_as_there_is_room_for),
+		cmocka_unit_test(only_text_is_read),
 		cmocka_unit_test(sweeps_are_parsed),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(equal_rows_are_run_once),
