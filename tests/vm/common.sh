@@ -23,6 +23,23 @@ need() {
 	command -v "$1" >/dev/null || die "$1 is missing: install $2"
 }
 
+# fetch_package NAME [VERSION]: from apt's archives into the cache, whole or not at all; prints the file.
+fetch_package() {
+	local want=$1${2:+=$2} into file options=(-qq)
+	# Root's downloads go to a folder that apt's own user cannot write: do not try, then warn.
+	[[ $(id -u) != 0 ]] || options+=(-o APT::Sandbox::User=root)
+	mkdir -p "$rig_cache/debs"
+	into=$(mktemp -d "$rig_cache/debs/fetching.XXXXXX")
+	printf '%s: fetching %s\n' "$(basename "$0")" "$want" >&2
+	(cd "$into" && apt-get "${options[@]}" download "$want" >&2) ||
+		die "cannot fetch $want (apt-get download failed)"
+	file=$(find "$into" -name "$1_*.deb" -size +0)
+	[[ -n $file ]] || die "apt-get download did not leave $want"
+	mv "$file" "$rig_cache/debs/"
+	rm -r "$into"
+	echo "$rig_cache/debs/${file##*/}"
+}
+
 # built LOG COMMAND...: run it; neither failure nor a warning is let through.
 built() {
 	local log=$1
