@@ -4,37 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/stats.h"
+#include "diagnose/rules_settings.h"
 #include "util/units.h"
 
 #define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
-
-static bool number(const struct stats *s, const char *module, const char *name, uint64_t *v)
-{
-	/* What no kernel can have is said as that, and nothing is concluded from it. */
-	return stats_number(stats_setting(s, module, name), v) && *v <= UINT32_MAX;
-}
-
-static bool is(const struct stats *s, const char *module, const char *name, const char *value)
-{
-	const struct stats_setting *setting = stats_setting(s, module, name);
-
-	return setting && !strcmp(setting->value, value);
-}
-
-static void name(char *subject, const char *text)
-{
-	snprintf(subject, FINDING_SUBJECT_BYTES, "%s", text);
-}
-
-/* Does this machine, a guest, poll by the haltpoll governor? */
-static bool guest_polls(const struct stats *s, uint64_t *window_ns)
-{
-	bool governor = is(s, "cpuidle", "current_governor", "haltpoll") ||
-			is(s, "cpuidle", "current_governor_ro", "haltpoll");
-
-	return number(s, "haltpoll", "guest_halt_poll_ns", window_ns) && *window_ns && governor;
-}
 
 static bool not_a_number(const struct stats *s, const struct diagnose_context *c, char *subject,
 			 char *e)
@@ -72,31 +45,14 @@ static bool start_above(const struct stats *s, const struct diagnose_context *c,
 	uint64_t start, ceiling;
 
 	(void)c;
-	name(subject, "kvm.halt_poll_ns_grow_start");
-	if (!number(s, "kvm", "halt_poll_ns_grow_start", &start) ||
-	    !number(s, "kvm", "halt_poll_ns", &ceiling) || !ceiling || start <= ceiling)
+	diagnose_subject(subject, "kvm.halt_poll_ns_grow_start");
+	if (!diagnose_number(s, "kvm", "halt_poll_ns_grow_start", &start) ||
+	    !diagnose_number(s, "kvm", "halt_poll_ns", &ceiling) || !ceiling || start <= ceiling)
 		return false;
 	return finding_evidence(
 		e,
 		"It is %s, above the ceiling halt_poll_ns of %s: the first grow already "
 		"hits the ceiling, so windows are 0 or all of it.",
-		DURATION(start), DURATION(ceiling));
-}
-
-static bool guest_start_above(const struct stats *s, const struct diagnose_context *c,
-			      char *subject, char *e)
-{
-	uint64_t start, ceiling;
-
-	(void)c;
-	name(subject, "haltpoll.guest_halt_poll_grow_start");
-	if (!number(s, "haltpoll", "guest_halt_poll_grow_start", &start) ||
-	    !number(s, "haltpoll", "guest_halt_poll_ns", &ceiling) || !ceiling || start <= ceiling)
-		return false;
-	return finding_evidence(
-		e,
-		"It is %s, above the ceiling guest_halt_poll_ns of %s: windows are 0 or "
-		"all of it.",
 		DURATION(start), DURATION(ceiling));
 }
 
@@ -111,8 +67,8 @@ static bool grow_nothing(const struct stats *s, const struct diagnose_context *c
 
 	(void)c;
 	for (size_t i = 0; i < 2; i++) {
-		if (!number(s, where[i][0], where[i][1], &grow) || grow > 1 ||
-		    !number(s, where[i][0], where[i][2], &ceiling) || !ceiling)
+		if (!diagnose_number(s, where[i][0], where[i][1], &grow) || grow > 1 ||
+		    !diagnose_number(s, where[i][0], where[i][2], &ceiling) || !ceiling)
 			continue;
 		snprintf(subject, FINDING_SUBJECT_BYTES, "%s.%s", where[i][0], where[i][1]);
 		return finding_evidence(
@@ -130,8 +86,8 @@ static bool shrink_one(const struct stats *s, const struct diagnose_context *c, 
 	uint64_t shrink;
 
 	(void)c;
-	name(subject, "kvm.halt_poll_ns_shrink");
-	if (!number(s, "kvm", "halt_poll_ns_shrink", &shrink) || shrink != 1)
+	diagnose_subject(subject, "kvm.halt_poll_ns_shrink");
+	if (!diagnose_number(s, "kvm", "halt_poll_ns_shrink", &shrink) || shrink != 1)
 		return false;
 	return finding_evidence(e, "It is 1: dividing by 1 shrinks nothing, so a window that has "
 				   "grown stays.");
@@ -143,108 +99,14 @@ static bool shrink_zero(const struct stats *s, const struct diagnose_context *c,
 	uint64_t shrink, ceiling;
 
 	(void)c;
-	name(subject, "kvm.halt_poll_ns_shrink");
-	if (!number(s, "kvm", "halt_poll_ns_shrink", &shrink) || shrink ||
-	    !number(s, "kvm", "halt_poll_ns", &ceiling) || !ceiling)
+	diagnose_subject(subject, "kvm.halt_poll_ns_shrink");
+	if (!diagnose_number(s, "kvm", "halt_poll_ns_shrink", &shrink) || shrink ||
+	    !diagnose_number(s, "kvm", "halt_poll_ns", &ceiling) || !ceiling)
 		return false;
 	return finding_evidence(e,
 				"It is 0, the default before 6.12 or so: one halt longer than %s "
 				"drops the window to 0.",
 				DURATION(ceiling));
-}
-
-static bool no_shrink(const struct stats *s, const struct diagnose_context *c, char *subject,
-		      char *e)
-{
-	uint64_t ceiling;
-
-	(void)c;
-	name(subject, "haltpoll.guest_halt_poll_allow_shrink");
-	if (!is(s, "haltpoll", "guest_halt_poll_allow_shrink", "N") &&
-	    !is(s, "haltpoll", "guest_halt_poll_allow_shrink", "0"))
-		return false;
-	if (number(s, "haltpoll", "guest_halt_poll_ns", &ceiling) && !ceiling)
-		return false;
-	return finding_evidence(e,
-				"It is off: once grown, a guest CPU's window never shrinks, and an "
-				"idle CPU polls it out before each halt.");
-}
-
-static bool both_poll(const struct stats *s, const struct diagnose_context *c, char *subject,
-		      char *e)
-{
-	uint64_t guest, host;
-	bool driver = is(s, "cpuidle", "current_driver", "haltpoll");
-
-	if (!guest_polls(s, &guest))
-		return false;
-	name(subject, "haltpoll.guest_halt_poll_ns");
-	if (c && c->one_machine)
-		return !driver && stats_setting(s, "cpuidle", "current_driver") &&
-		       finding_evidence(
-			       e,
-			       "This guest polls up to %s, and its cpuidle driver is not "
-			       "haltpoll: nothing tells the host to stop its own polling, if "
-			       "it does any.",
-			       DURATION(guest));
-	name(subject, "kvm.halt_poll_ns, haltpoll.guest_halt_poll_ns");
-	if (!number(s, "kvm", "halt_poll_ns", &host) || !host)
-		return false;
-	return finding_evidence(
-		e,
-		"If these are a host and its guest: the guest polls up to %s before a halt and the "
-		"host "
-		"up to %s after it. %s",
-		DURATION(guest), DURATION(host),
-		driver ? "The guest's haltpoll driver tells its host to stop; that the host obeys "
-			 "(MSR_KVM_POLL_CONTROL) these files do not show."
-		       : "The guest's cpuidle driver is not haltpoll, so nothing tells the host to "
-			 "stop: every halt is polled for twice.");
-}
-
-/* Guest values are raised, but the governor that would use them is another. */
-static bool guest_inactive(const struct stats *s, const struct diagnose_context *c, char *subject,
-			   char *e)
-{
-	const struct stats_setting *governor = stats_setting(s, "cpuidle", "current_governor");
-	const struct stats_setting *driver = stats_setting(s, "cpuidle", "current_driver");
-	uint64_t window;
-
-	(void)c;
-	name(subject, "haltpoll.guest_halt_poll_ns");
-	if (!governor)
-		governor = stats_setting(s, "cpuidle", "current_governor_ro");
-	if (!number(s, "haltpoll", "guest_halt_poll_ns", &window) || !window)
-		return false;
-	if (governor && strcmp(governor->value, "haltpoll") != 0)
-		return finding_evidence(e,
-					"It is %s, but the cpuidle governor is \"%.30s\": guest "
-					"polling is not active and the value has no effect.",
-					DURATION(window), governor->value);
-	if (driver && !strcmp(driver->value, "none"))
-		return finding_evidence(
-			e,
-			"It is %s, but no cpuidle driver is bound: guest polling is "
-			"not active and the value has no effect.",
-			DURATION(window));
-	return false;
-}
-
-static bool guest_zero(const struct stats *s, const struct diagnose_context *c, char *subject,
-		       char *e)
-{
-	uint64_t window;
-	bool driver = is(s, "cpuidle", "current_driver", "haltpoll");
-
-	(void)c;
-	name(subject, "haltpoll.guest_halt_poll_ns");
-	if (!number(s, "haltpoll", "guest_halt_poll_ns", &window) || window ||
-	    !(driver || is(s, "cpuidle", "current_governor", "haltpoll")))
-		return false;
-	return finding_evidence(
-		e, "It is 0 while haltpoll is the cpuidle %s: the guest does not poll%s.",
-		driver ? "driver" : "governor",
-		driver ? ", and its driver asks the host not to poll either" : "");
 }
 
 /* What modprobe.d or a command line asks for is not what is in force. */
@@ -270,15 +132,39 @@ static bool not_in_force(const struct stats *s, const struct diagnose_context *c
 	return false;
 }
 
+/* modprobe passes both on; the kernel takes the last, and which that is depends on file names. */
+static bool configured_twice(const struct stats *s, const struct diagnose_context *c, char *subject,
+			     char *e)
+{
+	(void)c;
+	for (uint32_t i = 0; i < s->nr_settings; i++) {
+		const struct stats_setting *a = &s->settings[i], *b;
+
+		for (uint32_t j = 0; a->configured && j < i; j++) {
+			b = &s->settings[j];
+			if (!b->configured || strcmp(a->name, b->name) != 0 ||
+			    strcmp(a->module, b->module) != 0 || !strcmp(a->value, b->value))
+				continue;
+			snprintf(subject, FINDING_SUBJECT_BYTES, "%.60s.%.60s", a->module, a->name);
+			return finding_evidence(e,
+						"Configured as %.30s (line %" PRIu64
+						") and as %.30s (line %" PRIu64 ").",
+						b->value, b->place, a->value, a->place);
+		}
+	}
+	return false;
+}
+
 static bool tick_under(const struct stats *s, const struct diagnose_context *c, char *subject,
 		       char *e)
 {
-	bool hz = is(s, "config", "CONFIG_HZ", "1000") || is(s, "config", "CONFIG_HZ_1000", "y");
+	bool hz = diagnose_is(s, "config", "CONFIG_HZ", "1000") ||
+		  diagnose_is(s, "config", "CONFIG_HZ_1000", "y");
 	bool seen = c && c->tick_ns != UINT64_MAX && c->tick_ns >= 900000 && c->tick_ns < 1100000;
 	uint64_t host = 0, guest = 0, ceiling;
 
-	number(s, "kvm", "halt_poll_ns", &host);
-	number(s, "haltpoll", "guest_halt_poll_ns", &guest);
+	diagnose_number(s, "kvm", "halt_poll_ns", &host);
+	diagnose_number(s, "haltpoll", "guest_halt_poll_ns", &guest);
 	/* CONFIG_HZ is this machine's own: of its guests' ticks that says nothing. */
 	if (c && c->one_machine)
 		host = 0;
@@ -287,7 +173,8 @@ static bool tick_under(const struct stats *s, const struct diagnose_context *c, 
 	if (c && c->vm_ceiling_ns != UINT64_MAX && c->vm_ceiling_ns > host)
 		host = c->vm_ceiling_ns;
 	ceiling = host > guest ? host : guest;
-	name(subject, host >= guest ? "kvm.halt_poll_ns" : "haltpoll.guest_halt_poll_ns");
+	diagnose_subject(subject,
+			 host >= guest ? "kvm.halt_poll_ns" : "haltpoll.guest_halt_poll_ns");
 	if (ceiling < 1000000 || !(hz || seen))
 		return false;
 	return finding_evidence(e,
@@ -306,8 +193,8 @@ static bool above_ms(const struct stats *s, const struct diagnose_context *c, ch
 
 	if (tick_under(s, c, ignored, e))
 		return false;
-	name(subject, "kvm.halt_poll_ns");
-	if (!number(s, "kvm", "halt_poll_ns", &ceiling) || ceiling < 1000000)
+	diagnose_subject(subject, "kvm.halt_poll_ns");
+	if (!diagnose_number(s, "kvm", "halt_poll_ns", &ceiling) || ceiling < 1000000)
 		return false;
 	return finding_evidence(
 		e,
@@ -323,11 +210,11 @@ static bool own_ceiling(const struct stats *s, const struct diagnose_context *c,
 
 	if (!c || c->vm_ceiling_ns == UINT64_MAX)
 		return false;
-	if (!number(s, "kvm", "halt_poll_ns", &ceiling))
+	if (!diagnose_number(s, "kvm", "halt_poll_ns", &ceiling))
 		ceiling = c->param_ns;
 	if (ceiling == UINT64_MAX || ceiling == c->vm_ceiling_ns)
 		return false;
-	name(subject, "kvm.halt_poll_ns");
+	diagnose_subject(subject, "kvm.halt_poll_ns");
 	return finding_evidence(
 		e,
 		"It is %s, but a VM has a ceiling of its own, %s (KVM_CAP_HALT_POLL): "
@@ -345,7 +232,7 @@ const struct diagnose_settings_rule diagnose_settings_rules[] = {
 	  "Lower halt_poll_ns_grow_start below halt_poll_ns.", FINDING_PROBLEM}, start_above},
 	{{"guest-start-above-ceiling", "growing starts above the ceiling, in the guest",
 	  "Lower guest_halt_poll_grow_start below guest_halt_poll_ns.", FINDING_PROBLEM},
-	 guest_start_above},
+	 diagnose_guest_start_above},
 	{{"no-growth", "windows do not grow", "Set it to 2, or the ceiling to 0 if no polling is "
 	  "meant.",
 	  FINDING_PROBLEM}, grow_nothing},
@@ -354,19 +241,26 @@ const struct diagnose_settings_rule diagnose_settings_rules[] = {
 	  "Set it to 2 if short halts follow long ones; vhalt advise tells whether they do.",
 	  FINDING_NOTE}, shrink_zero},
 	{{"allow-shrink-off", "the guest's windows never shrink",
-	  "Set guest_halt_poll_allow_shrink to Y.", FINDING_PROBLEM}, no_shrink},
+	  "Set guest_halt_poll_allow_shrink to Y.", FINDING_PROBLEM}, diagnose_guest_no_shrink},
 	{{"both-poll", "host and guest both poll",
 	  "Let one of them poll: halt_poll_ns 0 for such guests (KVM_CAP_HALT_POLL), or the "
 	  "haltpoll cpuidle driver in the guest, which tells the "
-	  "host.", FINDING_PROBLEM}, both_poll},
+	  "host.", FINDING_PROBLEM}, diagnose_both_poll},
 	{{"guest-inactive", "guest polling is configured but not active",
 	  "Load cpuidle_haltpoll (force=1 where the hypervisor does not hint at it), and see that "
-	  "the haltpoll governor is chosen.", FINDING_PROBLEM}, guest_inactive},
+	  "the haltpoll governor is chosen.", FINDING_PROBLEM}, diagnose_guest_inactive},
 	{{"guest-zero", "guest polling is set up with a ceiling of 0",
-	  "Set guest_halt_poll_ns, or unload cpuidle_haltpoll.", FINDING_PROBLEM}, guest_zero},
+	  "Set guest_halt_poll_ns, or unload cpuidle_haltpoll.", FINDING_PROBLEM},
+	 diagnose_guest_zero},
 	{{"not-in-force", "a configured value is not in force",
 	  "Reload the module, reboot, or write the value to /sys/module.", FINDING_PROBLEM},
 	 not_in_force},
+	{{"configured-twice", "a setting is configured twice, differently",
+	  "Keep one of the lines. If they are of two hosts, give each host's in a file of its own.",
+	  FINDING_PROBLEM}, configured_twice},
+	{{"guest-unreached", "modprobe.d does not reach the guest's setting",
+	  "Put it on the guest's kernel command line (haltpoll.NAME=VALUE), or write it to "
+	  "/sys/module/haltpoll/parameters at boot.", FINDING_PROBLEM}, diagnose_guest_unreached},
 	{{"tick-under-ceiling", "ceiling above the guest's tick",
 	  "Keep the ceiling below 1 ms, or stop the tick of idle CPUs in the guest.",
 	  FINDING_PROBLEM}, tick_under},
@@ -380,13 +274,3 @@ const struct diagnose_settings_rule diagnose_settings_rules[] = {
 
 const uint32_t diagnose_nr_settings_rules = sizeof(diagnose_settings_rules) /
 					    sizeof(diagnose_settings_rules[0]);
-
-void diagnose_settings(const struct stats *stats, const struct diagnose_context *context,
-		       struct findings *findings)
-{
-	char subject[FINDING_SUBJECT_BYTES], evidence[FINDING_EVIDENCE_BYTES];
-
-	for (uint32_t i = 0; i < diagnose_nr_settings_rules; i++)
-		if (diagnose_settings_rules[i].holds(stats, context, subject, evidence))
-			findings_add(findings, &diagnose_settings_rules[i].rule, subject, evidence);
-}

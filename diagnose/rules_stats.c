@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "diagnose/contradictions.h"
 #include "diagnose/stats.h"
 #include "util/units.h"
 
@@ -279,82 +280,19 @@ static bool rows_missing(const struct stats_summary *s, const struct diagnose_co
 		sum, s->scope->total);
 }
 
-/* The sum of a histogram, give or take what was counted while it was read. */
-static bool hist_differs(const struct stats_hist *h, uint64_t count, uint64_t *sum)
-{
-	uint64_t apart;
-
-	*sum = 0;
-	if (!h || !known(count))
-		return false;
-	for (uint32_t i = 0; i < h->nr; i++)
-		*sum += h->bucket[i];
-	apart = *sum > count ? *sum - count : count - *sum;
-	return apart > 16 && apart > count / 100;
-}
-
-/* More than @count, by more than what changes while counters are read. */
-static bool exceeds(uint64_t value, uint64_t count)
-{
-	return value > count && value - count > count / 50 + 16;
-}
-
-static bool polls_contradict(const struct stats_summary *s, char *e)
-{
-	bool counted = known(s->attempted) && known(s->successful);
-	uint64_t sum, failed;
-
-	if (counted && s->successful > s->attempted)
-		return finding_evidence(e, "%" PRIu64 " polls met a wake-up, of %" PRIu64 " polls.",
-					s->successful, s->attempted);
-	failed = counted ? s->attempted - s->successful : STATS_UNKNOWN;
-	if (hist_differs(s->success_hist, s->successful, &sum))
-		return finding_evidence(e,
-					"The histogram of polls that met a wake-up counts %" PRIu64
-					", the counter %" PRIu64 ".",
-					sum, s->successful);
-	if (hist_differs(s->fail_hist, failed, &sum))
-		return finding_evidence(e,
-					"The histogram of polls in vain counts %" PRIu64
-					", the counters %" PRIu64 ".",
-					sum, failed);
-	if (known(s->success_ns) && s->success_ns && known(s->successful) && !s->successful)
-		return finding_evidence(e, "%s were polled with success, by 0 successful polls.",
-					DURATION(s->success_ns));
-	return known(s->fail_ns) && s->fail_ns && failed == 0 &&
-	       finding_evidence(e, "%s were polled in vain, but every poll met a wake-up.",
-				DURATION(s->fail_ns));
-}
-
-static bool rows_contradict(const struct stats_summary *s, char *e)
-{
-	uint64_t sum = s->scope->kind == STATS_PERF ? s->samples : s->rows_sum;
-
-	if (s->broken)
-		return finding_evidence(e,
-					"Row %s: its average, minimum, maximum or percentages do "
-					"not fit each other.",
-					s->broken->name);
-	if (known(s->scope->total) && !s->scope->by_guest && exceeds(sum, s->scope->total))
-		return finding_evidence(
-			e, "The rows add up to %" PRIu64 ", the total says %" PRIu64 ".", sum,
-			s->scope->total);
-	return known(s->ev_halt) && known(s->ev_exit) && exceeds(s->ev_halt, s->ev_exit) &&
-	       finding_evidence(e, "%" PRIu64 " exits by halting of %" PRIu64 " exits.", s->ev_halt,
-				s->ev_exit);
-}
-
-static bool contradicting(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
-{
-	(void)c;
-	return polls_contradict(s, e) || rows_contradict(s, e);
-}
-
 /* clang-format off */
 const struct diagnose_stats_rule diagnose_stats_rules[] = {
 	{{"contradiction", "statistics that contradict each other",
 	  "Trust none of them: counters of different times, of different VMs, or a damaged file.",
-	  FINDING_PROBLEM}, contradicting},
+	  FINDING_PROBLEM}, diagnose_contradicting},
+	{{"off-but-polled", "polls and a halt_poll_ns of 0 contradict each other",
+	  "Read both again at the same time, and look for a VMM that sets KVM_CAP_HALT_POLL; until "
+	  "then judge polling by the counters, not by the parameter.", FINDING_PROBLEM},
+	 diagnose_off_but_polled},
+	{{"events-lost", "perf lost events",
+	  "Take its counts for too low and do not trust shares and averages; record again for a "
+	  "shorter time or with larger buffers (perf record -m).", FINDING_PROBLEM},
+	 diagnose_events_lost},
 	{{"cut-short", "polls cut short by another task",
 	  "Give the vCPU a CPU of its own, or stop polling for it: KVM stops polling as soon as "
 	  "another task wants the CPU. A larger window changes "

@@ -6,15 +6,13 @@
  * never share anything they write. While the lanes work on one batch the caller fills the other.
  * Everything lanes read and the caller may move (tables, configs) changes only between batches.
  */
-#include "replay/engine.h"
+#include "replay/engine_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/grow.h"
-#include "replay/pool.h"
-#include "replay/roster.h"
 #include "replay/run.h"
 
 enum { BATCH_HALTS = 8192 }; /* 256 KiB: two of them stay in a second-level cache */
@@ -24,43 +22,10 @@ struct segment {
 	uint32_t vcpu, first, count;
 };
 
-struct batch {
+struct replay_batch {
 	uint32_t nr_halts, nr_segments;
 	struct replay_halt halts[BATCH_HALTS];
 	struct segment segments[BATCH_HALTS];
-};
-
-struct sums {
-	struct replay_tally tally;
-	struct replay_hist hist;
-};
-
-struct row {
-	struct replay_row row;
-	struct vhalt_config config;
-	struct vhalt_config **vm_config; /* [vm]; NULL entries: config. NULL: no VM differs */
-	uint32_t vms_room;
-};
-
-struct lane {
-	struct replay *replay;
-	uint32_t row, shard;
-	struct vhalt_state *states; /* [vcpu / shards] */
-	struct sums **sums;	    /* [group], NULL until one of its vCPUs comes */
-	uint32_t states_room, sums_room;
-};
-
-struct replay {
-	struct replay_options options;
-	struct replay_pool *pool;
-	struct replay_roster roster;
-	struct row *rows;
-	uint32_t nr_rows, rows_room;
-	struct lane *lanes;
-	uint32_t nr_lanes, nr_shards;
-	uint32_t lane_vcpus, lane_vms; /* how many the lanes are ready for */
-	struct batch *filling, *working;
-	struct sums *results; /* [row * nr_groups + group] */
 };
 
 int replay_create(struct replay **out, const struct replay_options *options)
@@ -91,7 +56,7 @@ err_free:
 	return err;
 }
 
-static int add_row(struct replay *r, const struct row *row)
+static int add_row(struct replay *r, const struct replay_policy *row)
 {
 	if (replay_grow(&r->rows, &r->rows_room, r->nr_rows + 1, sizeof(*r->rows)))
 		return -ENOMEM;
@@ -101,7 +66,7 @@ static int add_row(struct replay *r, const struct row *row)
 
 int replay_add_policy(struct replay *r, const struct vhalt_spec *spec, uint32_t flags)
 {
-	struct row row = {.row = {.flags = flags, .spec = *spec}};
+	struct replay_policy row = {.row = {.flags = flags, .spec = *spec}};
 	int err = vhalt_spec_config(spec, &row.config);
 
 	return err ? err : add_row(r, &row);
@@ -110,7 +75,7 @@ int replay_add_policy(struct replay *r, const struct vhalt_spec *spec, uint32_t 
 /* The first batch: the set of policies is complete, lay out the lanes. */
 static int make_lanes(struct replay *r)
 {
-	static const struct row oracle = {.row = {.oracle = true}};
+	static const struct replay_policy oracle = {.row = {.oracle = true}};
 	uint32_t threads = replay_pool_threads(r->pool);
 
 	if (add_row(r, &oracle) < 0)
@@ -121,13 +86,13 @@ static int make_lanes(struct replay *r)
 		return -ENOMEM;
 	r->nr_lanes = r->nr_rows * r->nr_shards;
 	for (uint32_t i = 0; i < r->nr_lanes; i++)
-		r->lanes[i] = (struct lane){
+		r->lanes[i] = (struct replay_lane){
 			.replay = r, .row = i / r->nr_shards, .shard = i % r->nr_shards};
 	return 0;
 }
 
 /* Gives VMs with a recorded ceiling a config of their own. */
-static int extend_row(struct replay *r, struct row *row)
+static int extend_row(struct replay *r, struct replay_policy *row)
 {
 	if (!(row->row.flags & REPLAY_ROW_CEILINGS))
 		return 0;
@@ -148,15 +113,15 @@ static int extend_row(struct replay *r, struct row *row)
 	return 0;
 }
 
-static const struct vhalt_config *lane_config(const struct lane *lane, uint32_t vcpu)
+static const struct vhalt_config *lane_config(const struct replay_lane *lane, uint32_t vcpu)
 {
-	const struct row *row = &lane->replay->rows[lane->row];
+	const struct replay_policy *row = &lane->replay->rows[lane->row];
 	uint32_t vm = lane->replay->roster.vcpus[vcpu].vm;
 
 	return row->vm_config && row->vm_config[vm] ? row->vm_config[vm] : &row->config;
 }
 
-static int extend_lane(struct replay *r, struct lane *lane)
+static int extend_lane(struct replay *r, struct replay_lane *lane)
 {
 	const struct replay_roster *roster = &r->roster;
 
@@ -165,7 +130,7 @@ static int extend_lane(struct replay *r, struct lane *lane)
 	    replay_grow(&lane->sums, &lane->sums_room, roster->nr_groups, sizeof(*lane->sums)))
 		return -ENOMEM;
 	for (uint32_t v = r->lane_vcpus; v < roster->nr_vcpus; v++) {
-		struct sums **sums = &lane->sums[roster->vcpus[v].group];
+		struct replay_sums **sums = &lane->sums[roster->vcpus[v].group];
 
 		if (v % r->nr_shards != lane->shard)
 			continue;
@@ -200,13 +165,13 @@ static int extend_lanes(struct replay *r)
 static void run_lane(void *context, size_t task)
 {
 	struct replay *r = context;
-	struct lane *lane = &r->lanes[task];
-	const struct batch *batch = r->working;
+	struct replay_lane *lane = &r->lanes[task];
+	const struct replay_batch *batch = r->working;
 
 	for (uint32_t i = 0; i < batch->nr_segments; i++) {
 		const struct segment *s = &batch->segments[i];
 		const struct replay_halt *halts = &batch->halts[s->first];
-		struct sums *sums;
+		struct replay_sums *sums;
 
 		if (r->nr_shards > 1 && s->vcpu % r->nr_shards != lane->shard)
 			continue;
@@ -224,7 +189,7 @@ static void run_lane(void *context, size_t task)
 /* Waits for the batch at work, then puts the filled one to work. */
 static int dispatch(struct replay *r)
 {
-	struct batch *filled = r->filling;
+	struct replay_batch *filled = r->filling;
 	int err;
 
 	replay_pool_wait(r->pool);
@@ -241,7 +206,7 @@ static int dispatch(struct replay *r)
 /* Adds @n halts of one vCPU, for which there is room. */
 static void append(struct replay *r, const struct trace_halt *halts, uint32_t n)
 {
-	struct batch *batch = r->filling;
+	struct replay_batch *batch = r->filling;
 	struct segment *next = &batch->segments[batch->nr_segments];
 	uint32_t vcpu = r->roster.vcpu_base + halts->vcpu;
 
@@ -300,20 +265,6 @@ void replay_end_recording(struct replay *r, const struct trace_info *info, const
 	replay_roster_end(&r->roster, info, label);
 }
 
-/* Adds what the lanes of one row have for one group. */
-static void collect(const struct replay *r, uint32_t row, uint32_t group, struct sums *into)
-{
-	for (uint32_t shard = 0; shard < r->nr_shards; shard++) {
-		const struct lane *lane = &r->lanes[row * r->nr_shards + shard];
-		const struct sums *sums = group < lane->sums_room ? lane->sums[group] : NULL;
-
-		if (!sums)
-			continue;
-		replay_tally_add(&into->tally, &sums->tally);
-		replay_hist_merge(&into->hist, &sums->hist);
-	}
-}
-
 int replay_finish(struct replay *r)
 {
 	int err = dispatch(r);
@@ -322,66 +273,10 @@ int replay_finish(struct replay *r)
 		return err;
 	replay_pool_wait(r->pool);
 	replay_roster_total(&r->roster);
-	r->results = calloc((size_t)r->nr_rows * r->roster.nr_groups, sizeof(*r->results));
-	if (!r->results)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < r->nr_rows; row++) {
-		struct sums *results = &r->results[(size_t)row * r->roster.nr_groups];
-
-		for (uint32_t group = 0; group < r->roster.nr_groups; group++) {
-			replay_hist_init(&results[group].hist);
-			collect(r, row, group, &results[group]);
-			if (!group)
-				continue;
-			replay_tally_add(&results[0].tally, &results[group].tally);
-			replay_hist_merge(&results[0].hist, &results[group].hist);
-		}
-	}
-	return 0;
+	return replay_collect(r);
 }
 
-uint32_t replay_nr_rows(const struct replay *r)
-{
-	return r->nr_rows;
-}
-
-uint32_t replay_nr_groups(const struct replay *r)
-{
-	return r->roster.nr_groups;
-}
-
-const struct replay_row *replay_row(const struct replay *r, uint32_t row)
-{
-	return &r->rows[row].row;
-}
-
-const struct replay_group *replay_group(const struct replay *r, uint32_t group)
-{
-	return &r->roster.groups[group];
-}
-
-const struct replay_tally *replay_result(const struct replay *r, uint32_t row, uint32_t group)
-{
-	return &r->results[(size_t)row * r->roster.nr_groups + group].tally;
-}
-
-void replay_metrics(const struct replay *r, uint32_t row, uint32_t group,
-		    struct replay_metrics *metrics)
-{
-	const struct sums *sums = &r->results[(size_t)row * r->roster.nr_groups + group];
-	uint64_t oracle_ns = replay_tally_cost_ns(replay_result(r, r->nr_rows - 1, group),
-						  &r->options.model);
-
-	replay_metrics_from(metrics, &sums->tally, &sums->hist, &r->options.model, oracle_ns,
-			    r->roster.groups[group].wall_ns);
-}
-
-const struct replay_model *replay_model(const struct replay *r)
-{
-	return &r->options.model;
-}
-
-static void free_lane(struct lane *lane)
+static void free_lane(struct replay_lane *lane)
 {
 	for (uint32_t g = 0; g < lane->sums_room; g++)
 		free(lane->sums[g]);

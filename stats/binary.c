@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <linux/kvm.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stats/internal.h"
@@ -55,13 +56,10 @@ static void read_header(struct binary *b)
 /* The header's numbers hang together: nothing else begins so. */
 static bool plausible(const struct binary *b)
 {
-	uint64_t descriptors = (uint64_t)b->num_desc * (DESC_BYTES + b->name_size);
-
 	return !u32_at(b, 0) && b->name_size && b->name_size <= MAX_NAME_BYTES && b->num_desc &&
 	       b->num_desc <= MAX_DESCRIPTORS && b->id_offset >= HEADER_BYTES &&
 	       b->desc_offset >= HEADER_BYTES && b->data_offset >= HEADER_BYTES &&
-	       b->id_offset < 1 << 20 && b->desc_offset < 1 << 20 && b->data_offset < 4 << 20 &&
-	       (b->data_offset >= b->desc_offset + descriptors || b->data_offset < b->desc_offset);
+	       b->id_offset < 1 << 20 && b->desc_offset < 1 << 20 && b->data_offset < 4 << 20;
 }
 
 static bool open_binary(struct binary *b, const uint8_t *bytes, size_t nr)
@@ -196,15 +194,108 @@ static void read_id(struct binary *b, char id[STATS_LABEL_BYTES])
 		memcpy(id, "unnamed", 8);
 }
 
+/* --- parts that overlap ----------------------------------------------------------------------- */
+
+enum { NR_FIXED = 3 }; /* the head, the name of the whole, the descriptors; then each value */
+
+struct part {
+	uint64_t from, to;
+	uint32_t index; /* of NR_FIXED and the descriptors */
+};
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct part *one = a, *other = b;
+
+	return one->from != other->from ? (one->from > other->from) - (one->from < other->from)
+					: (one->to > other->to) - (one->to < other->to);
+}
+
+/* What a message calls a part. */
+static void name_part(const struct binary *b, uint32_t index, char text[STATS_LABEL_BYTES])
+{
+	static const char *const fixed[NR_FIXED] = {"the header", "the id",
+						    "the table of descriptors"};
+	size_t room = b->name_size < STATS_NAME_BYTES - 1 ? b->name_size : STATS_NAME_BYTES - 1;
+	char name[STATS_NAME_BYTES] = "";
+	uint64_t at;
+
+	if (index < NR_FIXED) {
+		snprintf(text, STATS_LABEL_BYTES, "%s", fixed[index]);
+		return;
+	}
+	at = b->desc_offset + (index - NR_FIXED) * (uint64_t)(DESC_BYTES + b->name_size);
+	memcpy(name, b->bytes + at + DESC_BYTES, room);
+	stats_printable(name);
+	snprintf(text, STATS_LABEL_BYTES, "the value of \"%s\"", name);
+}
+
+/* Where everything is that the file says to be in it. Return: how many parts. */
+static uint32_t list_parts(const struct binary *b, struct part *parts)
+{
+	uint64_t one = DESC_BYTES + b->name_size, id_end = b->id_offset;
+	uint32_t n = NR_FIXED;
+
+	while (id_end < b->nr && id_end < (uint64_t)b->id_offset + b->name_size && b->bytes[id_end])
+		id_end++;
+	parts[0] = (struct part){0, HEADER_BYTES, 0};
+	parts[1] = (struct part){b->id_offset, id_end, 1};
+	parts[2] = (struct part){b->desc_offset, b->desc_offset + b->num_desc * one, 2};
+	for (uint32_t i = 0; i < b->num_desc; i++) {
+		uint64_t at = b->desc_offset + i * one, from;
+
+		if (at + one > b->nr)
+			break;
+		from = (uint64_t)b->data_offset + u32_at(b, at + 8);
+		/* What lies behind the end is reported when it is read. */
+		if (from < b->nr && u16_at(b, at + 6))
+			parts[n++] = (struct part){from, from + 8ULL * u16_at(b, at + 6),
+						   NR_FIXED + i};
+	}
+	return n;
+}
+
+/* No byte can be two things: then the numbers of the descriptors are not to be believed. */
+static int refuse_overlaps(const struct binary *b)
+{
+	struct part *parts = calloc(NR_FIXED + (size_t)b->num_desc, sizeof(*parts));
+	char one[STATS_LABEL_BYTES], other[STATS_LABEL_BYTES];
+	uint32_t n, last = 0;
+	int err = 0;
+
+	if (!parts)
+		return -ENOMEM;
+	n = list_parts(b, parts);
+	qsort(parts, n, sizeof(*parts), by_offset);
+	for (uint32_t i = 1; i < n && !err; i++) {
+		if (parts[i].from < parts[last].to && parts[i].from < parts[i].to) {
+			name_part(b, parts[last].index, one);
+			name_part(b, parts[i].index, other);
+			trace_diag_offset(b->text->diag, b->text->name, parts[i].from,
+					  "refused: %s begins here, but %s reaches from offset "
+					  "%" PRIu64 " to %" PRIu64 ": they overlap",
+					  other, one, parts[last].from, parts[last].to);
+			err = -EPROTO;
+		}
+		last = parts[i].to > parts[last].to ? i : last;
+	}
+	free(parts);
+	return err;
+}
+
 int stats_binary_read(struct stats_text *text, const uint8_t *bytes, size_t nr)
 {
 	char id[STATS_LABEL_BYTES], name[MAX_NAME_BYTES + 1];
 	struct binary b;
 	size_t one;
+	int err;
 
 	if (!open_binary(&b, bytes, nr))
 		return -EPROTO;
 	b.text = text;
+	err = refuse_overlaps(&b);
+	if (err)
+		return err;
 	one = DESC_BYTES + b.name_size;
 	read_id(&b, id);
 	text->stats->kinds |= STATS_BINARY;

@@ -37,6 +37,7 @@ static void field(struct stats_text *text, const char *line, size_t nr)
 	}
 	snprintf(e->value + used, room - used, "%s%.*s@%u+%u", used ? " " : "", (int)(end - name),
 		 name, offset, size);
+	stats_printable(e->value);
 }
 
 bool stats_format_line(struct stats_text *text, const char *line, size_t nr)

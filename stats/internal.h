@@ -9,6 +9,7 @@ enum {
 	STATS_LINE_BYTES = 16384, /* longer lines are cut and reported */
 	STATS_WORDS = 640,	  /* of one line; a log has one for each counter */
 	STATS_REPORTS_MAX = 50,
+	STATS_SLOTS = 2 * STATS_SETTINGS_MAX,
 	STATS_SCOPE_VALUES = 4096, /* of one table; KVM has some hundred counters and events */
 };
 
@@ -71,6 +72,12 @@ int stats_u64(const struct stats_word *word, uint64_t *value);
 /** stats_fixed - "29.19", also "29,19": times @scale (a power of ten). 0, -EINVAL, -ERANGE. */
 int stats_fixed(const struct stats_word *word, uint64_t scale, uint64_t *value);
 
+/** stats_word_char - a letter, a digit, '_' or '-'. */
+bool stats_word_char(char c);
+
+/** stats_copy - copy @nr characters into @room bytes, cut if need be, and terminate them. */
+void stats_copy(char *to, size_t room, const char *from, size_t nr);
+
 /** stats_known_counter - is this a counter or event of KVM this project knows by name? */
 bool stats_known_counter(const char *name, size_t nr);
 
@@ -98,12 +105,22 @@ struct stats_text {
 	uint32_t scope;		 /* of the section, UINT32_MAX: none yet */
 	uint32_t percent;	 /* kvm_stat: the head names a %Total column */
 	struct stats_log log;
-	char path[STATS_TEXT_BYTES];  /* listing: whose value the next line is */
+	char path[STATS_TEXT_BYTES];	/* listing: whose value the next line is */
+	uint32_t last[STATS_SLOTS];	/* sets: the latest setting of each name, by hash */
+	uint32_t block;			/* sets: the first setting since the list last broke off */
+	bool blank;			/* sets: a blank line came since the last setting */
+	char host[STATS_NAME_BYTES];	/* sets: whose prompt came last, or "" */
+	char heading[STATS_NAME_BYTES]; /* sets: the word above the list, or "" */
+	bool prefixed;			/* sets: @host stands before this very line */
+	char written[STATS_NAME_BYTES]; /* sets: parameter that a command wrote to last */
+	uint64_t written_line;
 	char event[STATS_NAME_BYTES]; /* format file: of the name just read */
 	bool in_ns;		      /* perf: the layout of 6.4, whose times are in ns */
 	char partial[512];	      /* perf: a row that goes on in the next line */
 	uint64_t partial_line;
-	size_t edge; /* kvm_stat: where the rows above ended */
+	size_t edge;		       /* kvm_stat: where the rows above ended */
+	char domain[STATS_NAME_BYTES]; /* domstats: of the domain's heading, or "" */
+	uint64_t domain_line;
 	bool no_memory;
 	struct stats_word words[STATS_WORDS]; /* of the line at hand; for whoever cuts it */
 	char value[STATS_LINE_BYTES];
@@ -119,9 +136,52 @@ void stats_text_end(struct stats_text *text);
 void stats_damaged(struct stats_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/** stats_note - report what was read but should be known, of @line. */
+void stats_note(struct stats_text *text, uint64_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /** stats_add_numbers - a counter of a list at the present line: one number, or a histogram. */
 void stats_add_numbers(struct stats_text *text, const char *name, size_t name_nr,
 		       const uint64_t *numbers, size_t n);
+
+/* --- places of listed values (place.c) -------------------------------------------------------- */
+
+/** What a list gives a value to. */
+struct stats_place {
+	char module[STATS_NAME_BYTES]; /* of a setting, else "" */
+	char scope[STATS_LABEL_BYTES]; /* of a counter, else "" */
+	char name[STATS_NAME_BYTES];
+};
+
+/** stats_place_of - where is @path, a file's path or a bare name, to be put? False: not known. */
+bool stats_place_of(const struct stats_text *text, const char *path, struct stats_place *place);
+
+/** stats_place_name - is @name known without a path? */
+bool stats_place_name(const char *name, struct stats_place *place);
+
+/* --- lists of several hosts (sets.c) ---------------------------------------------------------- */
+
+/** Who says that a setting has a value. */
+enum stats_source { STATS_IN_FORCE, STATS_COMMAND_LINE, STATS_MODPROBE };
+
+/** stats_keep_setting - keep a setting of the present line, in the list it belongs to. */
+void stats_keep_setting(struct stats_text *text, const char *module, const char *name,
+			size_t name_nr, const char *value, enum stats_source source);
+
+/** stats_sets_break - a line that belongs to nothing: perhaps the heading of the next list. */
+void stats_sets_break(struct stats_text *text, const char *line, size_t nr);
+
+/**
+ * stats_sets_prefix - note the host that pdsh and its like put before each line, "host: /sys/...".
+ * Return: how long it is, 0 where there is none.
+ */
+size_t stats_sets_prefix(struct stats_text *text, const char *line, size_t nr);
+
+/** stats_sets_command - note a prompt's host, and a parameter that the line writes to. */
+void stats_sets_command(struct stats_text *text, const char *line, size_t nr);
+
+/** stats_sets_end - after the last line: report which lists contradict each other. */
+void stats_sets_end(struct stats_text *text);
 
 /* Each takes a line if it is its own. Return: was it? */
 bool stats_kvm_stat_line(struct stats_text *text, const char *line, size_t nr, bool cut);
@@ -130,6 +190,7 @@ bool stats_perf_line(struct stats_text *text, const char *line, size_t nr, bool 
 bool stats_listing_line(struct stats_text *text, const char *line, size_t nr);
 bool stats_format_line(struct stats_text *text, const char *line, size_t nr);
 bool stats_json_line(struct stats_text *text, const char *line, size_t nr);
+bool stats_domstats_line(struct stats_text *text, const char *line, size_t nr);
 
 /* --- binary (binary.c) ------------------------------------------------------------------------ */
 

@@ -84,6 +84,13 @@ size_t stats_line_clean(char *line, size_t nr)
 	return to;
 }
 
+void stats_copy(char *to, size_t room, const char *from, size_t nr)
+{
+	nr = nr < room ? nr : room - 1;
+	memcpy(to, from, nr);
+	to[nr] = '\0';
+}
+
 size_t stats_split(const char *line, size_t nr, char separator, struct stats_word *words,
 		   bool *more)
 {
@@ -119,6 +126,11 @@ bool stats_word_begins(const struct stats_word *word, const char *text)
 	return word->nr >= strlen(text) && !memcmp(word->text, text, strlen(text));
 }
 
+bool stats_word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
 bool stats_identifier(const struct stats_word *word)
 {
 	size_t i = 0;
@@ -126,9 +138,9 @@ bool stats_identifier(const struct stats_word *word)
 	if (!word->nr || !(isalpha((unsigned char)word->text[0]) || word->text[0] == '_'))
 		return false;
 	while (i < word->nr && word->text[i] != '(') {
-		unsigned char c = (unsigned char)word->text[i++];
+		char c = word->text[i++];
 
-		if (!isalnum(c) && c != '_' && c != '-' && c != '.')
+		if (!stats_word_char(c) && c != '.')
 			return false;
 	}
 	return i == word->nr || word->text[word->nr - 1] == ')';

@@ -1,122 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Lists of "name value" in all the ways shells print them: grep, head, tail, cat, modprobe.d.
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "stats/internal.h"
 
-/** What a list gives a value to. */
-struct place {
-	char module[STATS_NAME_BYTES]; /* of a setting, else "" */
-	char scope[STATS_LABEL_BYTES]; /* of a counter, else "" */
-	char name[STATS_NAME_BYTES];
-};
-
-static void copy(char *to, size_t room, const char *from, size_t nr)
+/* Does the scope at hand have this counter already? Then its list is of another time, or host. */
+static bool counted_already(const struct stats_text *text, const char *name)
 {
-	nr = nr < room ? nr : room - 1;
-	memcpy(to, from, nr);
-	to[nr] = '\0';
+	const struct stats *s = text->stats;
+
+	for (uint32_t i = s->nr_values; i-- > 0 && s->nr_values - i <= 512;)
+		if (s->values[i].scope == text->scope && !strcmp(s->values[i].name, name))
+			return true;
+	return false;
 }
 
-/* The part of a path behind the last '/'. */
-static const char *last_part(const char *path)
+/* The earlier list goes by its line from now on, this one by what it is of. */
+static void next_scope(struct stats_text *text, const char *label)
 {
-	const char *slash = strrchr(path, '/');
+	struct stats_scope *scope;
 
-	return slash ? slash + 1 : path;
-}
-
-/* ".../debug/kvm/1234-12/vcpu0/halt_exits": whose counter it is. */
-static bool place_debugfs(const char *path, struct place *place)
-{
-	static const char debug[] = "debug/kvm/";
-	const char *at = strstr(path, debug);
-	unsigned pid, fd, vcpu;
-	int used = 0;
-
-	if (!at)
-		return false;
-	at += sizeof(debug) - 1;
-	copy(place->name, sizeof(place->name), last_part(at), strlen(last_part(at)));
-	if (sscanf(at, "%9u-%9u/vcpu%9u/%n", &pid, &fd, &vcpu, &used) == 3 && used)
-		snprintf(place->scope, sizeof(place->scope), "VM %u-%u vCPU %u", pid, fd, vcpu);
-	else if (sscanf(at, "%9u-%9u/%n", &pid, &fd, &used) == 2 && used)
-		snprintf(place->scope, sizeof(place->scope), "VM %u-%u", pid, fd);
-	else
-		snprintf(place->scope, sizeof(place->scope), "host");
-	return true;
-}
-
-static bool place_setting(const char *path, struct place *place)
-{
-	static const char parameters[] = "/parameters/", cpuidle[] = "/cpuidle/";
-	const char *at = strstr(path, parameters), *begin;
-
-	if (at) {
-		for (begin = at; begin > path && begin[-1] != '/'; begin--)
-			;
-		copy(place->module, sizeof(place->module), begin, (size_t)(at - begin));
-		at += sizeof(parameters) - 1;
-		copy(place->name, sizeof(place->name), at, strlen(at));
-		return place->module[0] && place->name[0] && !strchr(place->name, '/');
-	}
-	if (!strstr(path, cpuidle))
-		return false;
-	copy(place->module, sizeof(place->module), "cpuidle", 7);
-	copy(place->name, sizeof(place->name), last_part(path), strlen(last_part(path)));
-	return place->name[0] != '\0';
-}
-
-/* Names that need no path to be known. */
-static bool place_name(const char *name, struct place *place)
-{
-	static const char *const cpuidle[] = {"current_driver", "current_governor",
-					      "current_governor_ro", "available_governors"};
-
-	if (!strncmp(name, "guest_halt_poll_", 16))
-		copy(place->module, sizeof(place->module), "haltpoll", 8);
-	else if (!strcmp(name, "halt_poll_ns") || !strncmp(name, "halt_poll_ns_", 13))
-		copy(place->module, sizeof(place->module), "kvm", 3);
-	for (size_t i = 0; i < sizeof(cpuidle) / sizeof(cpuidle[0]); i++)
-		if (!strcmp(name, cpuidle[i]))
-			copy(place->module, sizeof(place->module), "cpuidle", 7);
-	copy(place->name, sizeof(place->name), name, strlen(name));
-	return place->module[0] || stats_known_counter(name, strlen(name));
-}
-
-/* Where is @path, a file's path or a bare name, to be put? False: nowhere known. */
-static bool place_of(const struct stats_text *text, const char *path, struct place *place)
-{
-	struct stats_word word = {path, strlen(path)};
-
-	*place = (struct place){.module = ""};
-	if (strchr(path, '/'))
-		return place_debugfs(path, place) || place_setting(path, place);
-	if (!stats_identifier(&word) || word.nr >= STATS_NAME_BYTES)
-		return false;
-	if (place_name(path, place)) {
-		if (!place->module[0])
-			snprintf(place->scope, sizeof(place->scope), "%s",
-				 text->section == STATS_COUNTERS &&
-						 text->scope < text->stats->nr_scopes
-					 ? text->stats->scopes[text->scope].label
-					 : "counters");
-		return true;
-	}
-	/* Others of the same list: what their neighbours are. */
-	if (text->section == STATS_COUNTERS && text->scope < text->stats->nr_scopes)
-		snprintf(place->scope, sizeof(place->scope), "%s",
-			 text->stats->scopes[text->scope].label);
-	else if (text->section != STATS_SETTINGS)
-		return false;
-	return true;
+	if (text->scope >= text->stats->nr_scopes)
+		return;
+	scope = &text->stats->scopes[text->scope];
+	snprintf(scope->label, sizeof(scope->label), "%.60s, line %llu", label,
+		 (unsigned long long)scope->place);
+	text->scope = stats_scope_named(text->stats, STATS_COUNTERS, text->line, label);
 }
 
 /* A counter's value, or the buckets of its histogram. */
-static void add_counter(struct stats_text *text, const struct place *place, const char *value)
+static void add_counter(struct stats_text *text, const struct stats_place *place, const char *value)
 {
 	struct stats_word *words = text->words;
 	uint64_t numbers[STATS_BUCKETS];
@@ -125,6 +40,8 @@ static void add_counter(struct stats_text *text, const struct place *place, cons
 
 	text->section = STATS_COUNTERS;
 	text->scope = stats_scope_named(text->stats, STATS_COUNTERS, text->line, place->scope);
+	if (counted_already(text, place->name))
+		next_scope(text, place->scope);
 	if (!n || n > STATS_BUCKETS || more) {
 		stats_damaged(text, "%.60s: %s", place->name, n ? "too many numbers" : "no value");
 		return;
@@ -143,7 +60,7 @@ static void add_counter(struct stats_text *text, const struct place *place, cons
 	stats_add_numbers(text, place->name, strlen(place->name), numbers, n);
 }
 
-static void add(struct stats_text *text, const struct place *place, const char *value)
+static void add(struct stats_text *text, const struct stats_place *place, const char *value)
 {
 	if (place->scope[0]) {
 		add_counter(text, place, value);
@@ -153,9 +70,8 @@ static void add(struct stats_text *text, const struct place *place, const char *
 		stats_damaged(text, "%.60s: no value", place->name);
 		return;
 	}
-	stats_add_setting(text->stats, place->module, place->name, strlen(place->name), value,
-			  text->line, false);
-	text->section = STATS_SETTINGS;
+	stats_keep_setting(text, place->module, place->name, strlen(place->name), value,
+			   STATS_IN_FORCE);
 }
 
 /* Without blanks, quotes and brackets around it. */
@@ -192,15 +108,17 @@ static bool next_line_is_value(struct stats_text *text, const char *line, size_t
 			path = NULL;
 	if (!path)
 		return false;
+	/* Such lists have a blank line before each value. */
+	text->blank = false;
 	if (text->path[0] && strstr(text->path, "/sys/"))
 		stats_damaged(text, "no value follows %.80s", text->path);
-	copy(text->path, sizeof(text->path), path->text, path->nr);
+	stats_copy(text->path, sizeof(text->path), path->text, path->nr);
 	return true;
 }
 
 static bool pending_value(struct stats_text *text, const char *line, size_t nr)
 {
-	struct place place;
+	struct stats_place place;
 	char *value = text->value;
 
 	if (!text->path[0])
@@ -210,8 +128,8 @@ static bool pending_value(struct stats_text *text, const char *line, size_t nr)
 		text->path[0] = '\0';
 		return true;
 	}
-	copy(value, STATS_LINE_BYTES, line, nr);
-	if (place_of(text, text->path, &place))
+	stats_copy(value, STATS_LINE_BYTES, line, nr);
+	if (stats_place_of(text, text->path, &place))
 		add(text, &place, trim(value));
 	else
 		text->stats->ignored++;
@@ -222,12 +140,12 @@ static bool pending_value(struct stats_text *text, const char *line, size_t nr)
 /* "options kvm halt_poll_ns=400000", "... kvm.halt_poll_ns=0 ..." of a command line. */
 static bool configured(struct stats_text *text, const struct stats_word *words, size_t n)
 {
-	char module[STATS_NAME_BYTES] = "", value[STATS_TEXT_BYTES];
+	char module[STATS_NAME_BYTES] = "", parameter[STATS_NAME_BYTES], value[STATS_TEXT_BYTES];
 	bool found = false, options;
 
 	options = n > 2 && stats_word_is(&words[0], "options");
 	if (options)
-		copy(module, sizeof(module), words[1].text, words[1].nr);
+		stats_copy(module, sizeof(module), words[1].text, words[1].nr);
 	for (size_t i = options ? 2 : 0; i < n; i++) {
 		const char *end = words[i].text + words[i].nr, *name = words[i].text;
 		const char *equal = memchr(name, '=', words[i].nr);
@@ -236,19 +154,21 @@ static bool configured(struct stats_text *text, const struct stats_word *words, 
 		if (!equal || equal == name || (!options && !dot))
 			continue;
 		if (!options) {
-			copy(module, sizeof(module), name, (size_t)(dot - name));
+			stats_copy(module, sizeof(module), name, (size_t)(dot - name));
 			name = dot + 1;
 			if (strncmp(module, "kvm", 3) && strcmp(module, "haltpoll") &&
 			    strcmp(module, "cpuidle_haltpoll") && strcmp(module, "cpuidle"))
 				continue;
 		}
-		copy(value, sizeof(value), equal + 1, (size_t)(end - equal - 1));
-		stats_add_setting(text->stats, module, name, (size_t)(equal - name), value,
-				  text->line, true);
+		stats_copy(value, sizeof(value), equal + 1, (size_t)(end - equal - 1));
+		stats_copy(parameter, sizeof(parameter), name, (size_t)(equal - name));
+		/* The kernel takes them for the same. */
+		for (char *c = parameter; *c; c++)
+			*c = *c == '-' ? '_' : *c;
+		stats_keep_setting(text, module, parameter, strlen(parameter), trim(value),
+				   options ? STATS_MODPROBE : STATS_COMMAND_LINE);
 		found = true;
 	}
-	if (found)
-		text->section = STATS_SETTINGS;
 	return found;
 }
 
@@ -270,11 +190,14 @@ static bool modinfo(struct stats_text *text, const struct stats_word *words, siz
 		size_t nr = words[1].nr - (sizeof(modules) - 1);
 		const char *slash = memchr(release, '/', nr);
 
-		copy(s->kernel, sizeof(s->kernel), release, slash ? (size_t)(slash - release) : nr);
+		stats_copy(s->kernel, sizeof(s->kernel), release,
+			   slash ? (size_t)(slash - release) : nr);
+		stats_printable(s->kernel);
 		return true;
 	}
 	if (n >= 2 && stats_word_is(&words[0], "vermagic:")) {
-		copy(s->kernel, sizeof(s->kernel), words[1].text, words[1].nr);
+		stats_copy(s->kernel, sizeof(s->kernel), words[1].text, words[1].nr);
+		stats_printable(s->kernel);
 		return true;
 	}
 	return text->section == STATS_MODINFO && n && words[0].text[words[0].nr - 1] == ':';
@@ -288,10 +211,8 @@ static bool config(struct stats_text *text, const char *line, size_t nr)
 
 	if (nr < 8 || memcmp(line, "CONFIG_", 7) != 0 || !equal)
 		return false;
-	copy(value, sizeof(value), equal + 1, nr - (size_t)(equal - line) - 1);
-	stats_add_setting(text->stats, "config", line, (size_t)(equal - line), value, text->line,
-			  false);
-	text->section = STATS_SETTINGS;
+	stats_copy(value, sizeof(value), equal + 1, nr - (size_t)(equal - line) - 1);
+	stats_keep_setting(text, "config", line, (size_t)(equal - line), value, STATS_IN_FORCE);
 	return true;
 }
 
@@ -323,7 +244,7 @@ static bool cut_pair(const char *line, size_t nr, char name[STATS_TEXT_BYTES],
 		;
 	if (end == begin || end - begin >= STATS_TEXT_BYTES)
 		return false;
-	copy(name, STATS_TEXT_BYTES, line + begin, end - begin);
+	stats_copy(name, STATS_TEXT_BYTES, line + begin, end - begin);
 	for (at = end; at < nr && line[at] == ' '; at++)
 		;
 	if (at < nr && line[at] == '(') {
@@ -334,16 +255,16 @@ static bool cut_pair(const char *line, size_t nr, char name[STATS_TEXT_BYTES],
 	*marked = at < nr && strchr(":=", line[at]);
 	while (at < nr && (line[at] == ' ' || line[at] == ':' || line[at] == '='))
 		at++;
-	copy(value, STATS_LINE_BYTES, line + at, nr - at);
+	stats_copy(value, STATS_LINE_BYTES, line + at, nr - at);
 	return true;
 }
 
 /* "uint", "(bool)": modinfo -p names a parameter's type where others have its value. */
 static bool is_type(const char *value)
 {
-	static const char *const types[] = {"bool",  "invbool", "bint", "charp", "byte",  "hexint",
-					    "short", "ushort",	"int",	"uint",	 "long",  "ulong",
-					    "ullong"};
+	static const char *const types[] = {"bool",   "invbool", "bint",   "charp", "byte",
+					    "hexint", "short",	 "ushort", "int",   "uint",
+					    "long",   "ulong",	 "ullong"};
 	size_t nr = strlen(value);
 
 	if (nr > 2 && value[0] == '(' && value[nr - 1] == ')') {
@@ -367,7 +288,7 @@ static bool pair(struct stats_text *text, const char *line, size_t nr)
 {
 	char name[STATS_TEXT_BYTES], *value = text->value;
 	const char *trimmed;
-	struct place place = {.module = ""};
+	struct stats_place place = {.module = ""};
 	bool path, marked;
 
 	if (!cut_pair(line, nr, name, value, &marked))
@@ -375,13 +296,14 @@ static bool pair(struct stats_text *text, const char *line, size_t nr)
 	path = strchr(name, '/') != NULL;
 	trimmed = trim(value);
 	/* Behind a mere blank only what is known by its own name has a value: the rest is prose. */
-	if (!path && !marked && !place_name(name, &place))
+	if (!path && !marked && !stats_place_name(name, &place))
 		return false;
-	if (place_of(text, name, &place) && !place.scope[0] && is_type(trimmed)) {
+	if (stats_place_of(text, name, &place) && !place.scope[0] && is_type(trimmed)) {
 		text->stats->kinds |= STATS_MODINFO;
 		return true;
 	}
-	if (!place_of(text, name, &place) || (!*trimmed && !path) || !plain_value(trimmed, path))
+	if (!stats_place_of(text, name, &place) || (!*trimmed && !path) ||
+	    !plain_value(trimmed, path))
 		return false;
 	add(text, &place, trimmed);
 	return true;
@@ -391,8 +313,12 @@ bool stats_listing_line(struct stats_text *text, const char *line, size_t nr)
 {
 	struct stats_word *words = text->words;
 	bool more;
-	size_t n;
+	size_t n = stats_sets_prefix(text, line, nr);
 
+	line += n;
+	nr -= n;
+	text->prefixed = n > 0;
+	stats_sets_command(text, line, nr);
 	if (next_line_is_value(text, line, nr) || pending_value(text, line, nr))
 		return true;
 	n = stats_split(line, nr, ' ', words, &more);

@@ -111,7 +111,7 @@ static bool total(struct stats_text *text, const char *line, size_t nr)
 	return true;
 }
 
-/* "Lost events: 12" */
+/* "Lost events: 12", below a report. */
 static bool lost(struct stats_text *text, const struct stats_word *w, size_t n)
 {
 	if (n != 3 || text->section != STATS_PERF || !stats_word_is(&w[0], "Lost") ||
@@ -119,6 +119,49 @@ static bool lost(struct stats_text *text, const struct stats_word *w, size_t n)
 		return false;
 	if (text->scope < text->stats->nr_scopes)
 		stats_u64(&w[2], &text->stats->scopes[text->scope].lost);
+	return true;
+}
+
+static void add_lost(uint64_t *sum, uint64_t nr)
+{
+	*sum = nr > STATS_UNKNOWN - 1 - *sum ? STATS_UNKNOWN - 1 : *sum + nr;
+}
+
+/*
+ * perf's own words, to its standard error, so above or below a report: "Processed 123 events and
+ * lost 7 chunks!", "Processed 123 samples and lost 4.56%!"; "LOST 17 events!" of perf report.
+ */
+static bool lost_warning(struct stats_text *text, const char *line, size_t nr)
+{
+	struct stats_word *w = text->words, number;
+	struct stats *s = text->stats;
+	uint64_t value;
+	size_t n, i = 0;
+	bool more;
+
+	if (!has(line, nr, "lost") && !has(line, nr, "LOST"))
+		return false;
+	n = stats_split(line, nr, ' ', w, &more);
+	if (!n || !(stats_word_is(&w[0], "Processed") || stats_word_is(&w[0], "LOST") ||
+		    has(line, nr, "PERF_RECORD_LOST")))
+		return false;
+	while (i < n && !stats_word_is(&w[i], "lost") && !stats_word_is(&w[i], "LOST"))
+		i++;
+	if (i + 1 >= n)
+		return false;
+	number = w[i + 1];
+	while (number.nr && strchr("!.,", number.text[number.nr - 1]))
+		number.nr--;
+	if (!share_ppm(number, &value))
+		s->lost_samples_ppm = value > s->lost_samples_ppm ? value : s->lost_samples_ppm;
+	else if (!stats_u64(&number, &value))
+		add_lost(i + 2 < n && stats_word_begins(&w[i + 2], "chunk") ? &s->lost_chunks
+									    : &s->lost_events,
+			 value);
+	else
+		return false;
+	stats_note(text, text->line, "perf lost what it should have recorded: \"%.*s\"",
+		   (int)(nr < 100 ? nr : 100), line);
 	return true;
 }
 
@@ -261,7 +304,8 @@ bool stats_perf_line(struct stats_text *text, const char *line, size_t nr, bool 
 
 	if (text->partial[0] && joined(text, line, nr))
 		return true;
-	if (header(text, line, nr) || total(text, line, nr) || row(text, line, nr))
+	if (lost_warning(text, line, nr) || header(text, line, nr) || total(text, line, nr) ||
+	    row(text, line, nr))
 		return true;
 	if (text->section != STATS_PERF)
 		return false;

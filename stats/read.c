@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Reading a statistics file: binary or text by its first bytes, text line by line.
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -104,7 +105,8 @@ static int refuse(const char *name, const struct trace_diag *diag, size_t nr)
 		trace_diag_file(
 			diag, name,
 			"no statistics or parameters in a layout known here (kvm_stat, perf "
-			"kvm stat report, debugfs, KVM binary statistics, parameters)");
+			"kvm stat report, debugfs, virsh domstats, KVM binary statistics, "
+			"parameters)");
 	return -EPROTO;
 }
 
@@ -237,14 +239,75 @@ int stats_read(struct stats **stats, const char *path, const struct trace_diag *
 	return err;
 }
 
-bool stats_recognised(const void *bytes, size_t nr)
+/* 1: statistics, 0: a trace, whatever else is in it, -EAGAIN: nothing known so far. */
+static int verdict(const struct stats *stats)
 {
-	struct stats *stats;
-	bool yes;
+	if (stats->events)
+		return 0;
+	return stats->nr_values || stats->nr_settings || stats->kinds ? 1 : -EAGAIN;
+}
 
-	if (stats_read_bytes(&stats, bytes, nr < CHUNK_BYTES ? nr : CHUNK_BYTES, "", NULL))
-		return false;
-	yes = !stats->events && (stats->nr_values || stats->nr_settings || stats->kinds);
-	stats_destroy(stats);
-	return yes;
+/* A chunk from @at on, or what there is. */
+static ssize_t look(int fd, char *chunk, off_t at)
+{
+	size_t got = 0;
+
+	while (got < CHUNK_BYTES) {
+		ssize_t n = pread(fd, chunk + got, CHUNK_BYTES - got, at + (off_t)got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+/* Every layout has names: a list of numbers alone is none, however long. */
+static bool has_letters(const char *text, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (isalpha((unsigned char)text[i]))
+			return true;
+	return false;
+}
+
+static int look_through(int fd, struct lines *l, char *chunk)
+{
+	ssize_t n = CHUNK_BYTES;
+	off_t at = 0;
+	int found = -EAGAIN;
+
+	for (; found == -EAGAIN && n == CHUNK_BYTES && at < STATS_LOOK_BYTES; at += n) {
+		n = look(fd, chunk, at);
+		if (n < 0)
+			return (int)n;
+		if (!at && stats_binary_recognised((uint8_t *)chunk, (size_t)n))
+			return 1;
+		if (memchr(chunk, '\0', (size_t)n) || (!at && !has_letters(chunk, (size_t)n)))
+			return 0;
+		take_text(l, chunk, (size_t)n);
+		if (n < CHUNK_BYTES && finish(l) == -ENOMEM)
+			return -ENOMEM;
+		found = verdict(l->text.stats);
+	}
+	return found == 1;
+}
+
+int stats_recognise(int fd)
+{
+	struct lines *l = lines_create("", NULL);
+	char *chunk = malloc(CHUNK_BYTES);
+	int found = l && chunk ? look_through(fd, l, chunk) : -ENOMEM;
+
+	free(chunk);
+	if (l) {
+		free(l->text.log.values);
+		stats_destroy(l->text.stats);
+	}
+	free(l);
+	return found;
 }

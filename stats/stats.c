@@ -194,14 +194,24 @@ const struct stats_value *stats_find(const struct stats *stats, uint32_t scope, 
 const struct stats_setting *stats_setting(const struct stats *stats, const char *module,
 					  const char *name)
 {
+	const struct stats_setting *of_set[STATS_SETS_MAX] = {NULL}, *last = NULL;
+	bool about[STATS_SETS_MAX] = {false};
+
 	for (uint32_t i = stats->nr_settings; i-- > 0;) {
 		const struct stats_setting *s = &stats->settings[i];
 
-		if (!s->configured && !strcmp(s->name, name) &&
-		    (!*module || !strcmp(s->module, module)))
-			return s;
+		if (s->configured || (*module && strcmp(s->module, module) != 0))
+			continue;
+		about[s->set] = true;
+		if (of_set[s->set] || strcmp(s->name, name) != 0)
+			continue;
+		of_set[s->set] = s;
+		last = last ? last : s;
 	}
-	return NULL;
+	for (uint32_t set = 0; last && set < STATS_SETS_MAX; set++)
+		if (about[set] && (!of_set[set] || strcmp(of_set[set]->value, last->value) != 0))
+			return NULL;
+	return last;
 }
 
 bool stats_number(const struct stats_setting *setting, uint64_t *number)

@@ -91,7 +91,18 @@ struct stats_setting {
 	char name[STATS_NAME_BYTES];
 	char value[STATS_TEXT_BYTES];
 	bool configured; /* from modprobe.d or a command line: wanted, perhaps not in force */
+	bool modprobe;	 /* ... from modprobe.d, which only reaches what is a module */
+	uint32_t set;	 /* index into stats.sets */
 	uint64_t place;
+};
+
+#define STATS_SETS_MAX 16
+
+/** A list of settings of one machine at one time. Lists of equal values are one. */
+struct stats_set {
+	char label[STATS_LABEL_BYTES]; /* the host's name, the heading, or "list at line 7" */
+	bool host;		       /* @label is a host's name, by its prompt */
+	uint64_t place;		       /* of its first setting */
 };
 
 /** Everything a file said. Freed by stats_destroy(). */
@@ -103,8 +114,13 @@ struct stats {
 	struct stats_setting *settings;
 	uint32_t nr_values, nr_hists, nr_scopes, nr_settings;
 	uint32_t values_room, hists_room, scopes_room, settings_room;
-	uint64_t lines;	   /* of text, or bytes of a binary file */
-	uint64_t ignored;  /* lines that belong to nothing known here: prose, prompts */
+	struct stats_set sets[STATS_SETS_MAX];
+	uint32_t nr_sets;	   /* more than 1: see stats_setting() */
+	uint64_t lost_events;	   /* perf: what it says it lost while recording ... */
+	uint64_t lost_chunks;	   /* ... an unknown number of events each ... */
+	uint64_t lost_samples_ppm; /* ... or a share of all */
+	uint64_t lines;		   /* of text, or bytes of a binary file */
+	uint64_t ignored;	   /* lines that belong to nothing known here: prose, prompts */
 	uint64_t damaged;  /* lines or counters that were left out as damaged, each reported */
 	uint64_t left_out; /* beyond STATS_VALUES_MAX */
 	uint64_t events;   /* lines that look like trace events: the file is a trace as well */
@@ -119,8 +135,17 @@ struct stats {
 #define STATS_SCOPES_MAX   8192U
 #define STATS_HISTS_MAX	   8192U
 
-/** stats_recognised - do these first @nr bytes of a file hold statistics (and no trace)? */
-bool stats_recognised(const void *bytes, size_t nr);
+/** How far a file is looked through for statistics: bug reports begin with logs and prose. */
+#define STATS_LOOK_BYTES (16U << 20)
+
+/**
+ * stats_recognise - is this a file of statistics, and no trace?
+ * @fd:  can be read at any offset; its own offset stays
+ *
+ * Looks until one or the other comes, at most STATS_LOOK_BYTES far.
+ * Return: 1, 0, -ENOMEM, or -errno of reading.
+ */
+int stats_recognise(int fd);
 
 /**
  * stats_read - read a file.
@@ -143,9 +168,20 @@ void stats_destroy(struct stats *stats);
 /** stats_find - the value of @name in @scope, or NULL. */
 const struct stats_value *stats_find(const struct stats *stats, uint32_t scope, const char *name);
 
-/** stats_setting - the last value in force of a setting, or NULL. @module "" matches any. */
+/**
+ * stats_setting - the last value in force of a setting, or NULL. @module "" matches any.
+ *
+ * Of a file with several lists that is a value only where all lists about that module agree.
+ */
 const struct stats_setting *stats_setting(const struct stats *stats, const char *module,
 					  const char *name);
+
+/**
+ * stats_sets_differ - do two lists have a setting with different values?
+ * @of_a, @of_b:  receive the first such setting, as each list has it
+ */
+bool stats_sets_differ(const struct stats *stats, uint32_t a, uint32_t b,
+		       const struct stats_setting **of_a, const struct stats_setting **of_b);
 
 /** stats_number - a setting's value as a number. Return: false if it is none (or negative). */
 bool stats_number(const struct stats_setting *setting, uint64_t *number);

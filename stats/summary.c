@@ -108,6 +108,8 @@ static void take(struct stats_summary *s, const struct stats *stats, const struc
 		s->wakeup_rate_milli = v->rate_milli;
 	else if (!strcmp(v->name, "halt_exits"))
 		s->halt_rate_milli = v->rate_milli;
+	else if (!strcmp(v->name, "halt_attempted_poll"))
+		s->attempted_rate_milli = v->rate_milli;
 	else if (!strcmp(v->name, "kvm_exit") || !strcmp(v->name, "exits"))
 		s->exit_rate_milli = v->rate_milli;
 }
@@ -128,6 +130,7 @@ struct stats_summary *stats_summarise(const struct stats *stats)
 	unknown.halt_name = NULL;
 	unknown.longest = unknown.broken = NULL;
 	unknown.samples = unknown.rows_sum = unknown.rows = 0;
+	unknown.lost_events = unknown.lost_chunks = unknown.lost_samples_ppm = 0;
 	unknown.rate_above_total = false;
 	unknown.halt_poll_ns = number(stats, "halt_poll_ns");
 	unknown.grow = number(stats, "halt_poll_ns_grow");
@@ -141,6 +144,11 @@ struct stats_summary *stats_summarise(const struct stats *stats)
 	for (uint32_t i = 0; i < stats->nr_scopes; i++) {
 		all[i] = unknown;
 		all[i].scope = &stats->scopes[i];
+		if (stats->scopes[i].kind != STATS_PERF)
+			continue;
+		all[i].lost_events = add(stats->scopes[i].lost, stats->lost_events);
+		all[i].lost_chunks = stats->lost_chunks;
+		all[i].lost_samples_ppm = stats->lost_samples_ppm;
 	}
 	for (uint32_t i = 0; i < stats->nr_values; i++)
 		if (!stats->scopes[stats->values[i].scope].by_guest)

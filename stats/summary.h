@@ -19,7 +19,7 @@ struct stats_summary {
 	uint64_t ev_halt;			/* kvm_exit(HLT), kvm_wfx_arm64, ... */
 	uint64_t ev_user, ev_user_halt;		/* kvm_userspace_exit, and its child (HLT) */
 	uint64_t ev_timer, ev_apic_timer;	/* kvm_hv_timer_state; kvm_wait_lapic_expire */
-	uint64_t wakeup_rate_milli, exit_rate_milli, halt_rate_milli;
+	uint64_t wakeup_rate_milli, exit_rate_milli, halt_rate_milli, attempted_rate_milli;
 	uint64_t rows_sum, rows; /* of the rows that are no children: sum of totals, number */
 	bool rate_above_total;	 /* a row says more for a second than for all time */
 
@@ -29,6 +29,8 @@ struct stats_summary {
 	const char *halt_name;		   /* "HLT", "hlt", "WFx", or NULL */
 	const struct stats_value *longest; /* exit with the largest share of time, or NULL */
 	const struct stats_value *broken;  /* perf: a row that contradicts itself, or NULL */
+	/* perf: what it says it lost while recording; 0 where it says nothing */
+	uint64_t lost_events, lost_chunks, lost_samples_ppm;
 
 	/* The kernel's own parameters, when the same file lists them. */
 	uint64_t halt_poll_ns, grow, grow_start_ns, shrink;

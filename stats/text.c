@@ -6,12 +6,11 @@
 
 #include "stats/internal.h"
 
-void stats_damaged(struct stats_text *text, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static void report(struct stats_text *text, uint64_t line,
+							 const char *format, va_list args)
 {
-	char why[200];
-	va_list args;
+	char why[400];
 
-	text->stats->damaged++;
 	if (text->reports > STATS_REPORTS_MAX)
 		return;
 	if (text->reports++ == STATS_REPORTS_MAX) {
@@ -20,11 +19,28 @@ void stats_damaged(struct stats_text *text, const char *format, ...)
 				STATS_REPORTS_MAX);
 		return;
 	}
-	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
-	va_end(args);
 	stats_printable(why);
-	trace_diag_line(text->diag, text->name, text->line, "%s", why);
+	trace_diag_line(text->diag, text->name, line, "%s", why);
+}
+
+void stats_damaged(struct stats_text *text, const char *format, ...)
+{
+	va_list args;
+
+	text->stats->damaged++;
+	va_start(args, format);
+	report(text, text->line, format, args);
+	va_end(args);
+}
+
+void stats_note(struct stats_text *text, uint64_t line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	report(text, line, format, args);
+	va_end(args);
 }
 
 /*
@@ -67,6 +83,7 @@ static void note_kernel(struct stats_text *text, const char *line, size_t nr)
 		if (version && words[i].nr < sizeof(text->stats->kernel)) {
 			memcpy(text->stats->kernel, words[i].text, words[i].nr);
 			text->stats->kernel[words[i].nr] = '\0';
+			stats_printable(text->stats->kernel);
 			return;
 		}
 	}
@@ -91,6 +108,7 @@ static void end_section(struct stats_text *text)
 void stats_text_line(struct stats_text *text, const char *line, size_t nr, bool cut)
 {
 	if (!nr || is_rule(line, nr)) {
+		text->blank |= !nr;
 		if (nr)
 			text->stats->ignored++;
 		return;
@@ -102,10 +120,12 @@ void stats_text_line(struct stats_text *text, const char *line, size_t nr, bool 
 	}
 	if (stats_perf_line(text, line, nr, cut) || stats_kvm_stat_line(text, line, nr, cut) ||
 	    stats_log_line(text, line, nr, cut) || stats_json_line(text, line, nr) ||
-	    stats_format_line(text, line, nr) || stats_listing_line(text, line, nr))
+	    stats_domstats_line(text, line, nr) || stats_format_line(text, line, nr) ||
+	    stats_listing_line(text, line, nr))
 		return;
 	note_kernel(text, line, nr);
 	text->stats->ignored++;
+	stats_sets_break(text, line, nr);
 	end_section(text);
 }
 
@@ -141,4 +161,5 @@ void stats_text_end(struct stats_text *text)
 	}
 	if (text->path[0] && strstr(text->path, "/sys/"))
 		stats_damaged(text, "no value follows %.80s", text->path);
+	stats_sets_end(text);
 }

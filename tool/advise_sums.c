@@ -33,12 +33,33 @@ static uint32_t number(const struct stats *stats, const char *name, uint32_t oth
 		       : otherwise;
 }
 
-static void take_params(struct trace_kvm_params *p, const struct stats *stats)
+/* Listings of two hosts must not become one: a recording beside them is of one of the two. */
+static void take_params(struct advise_sums *sums, const struct stats *stats, const char *path)
 {
-	p->halt_poll_ns = number(stats, "halt_poll_ns", p->halt_poll_ns);
-	p->grow = number(stats, "halt_poll_ns_grow", p->grow);
-	p->grow_start_ns = number(stats, "halt_poll_ns_grow_start", p->grow_start_ns);
-	p->shrink = number(stats, "halt_poll_ns_shrink", p->shrink);
+	struct trace_kvm_params *p = &sums->params;
+	struct {
+		const char *name;
+		uint32_t *value;
+	} const all[] = {
+		{"halt_poll_ns", &p->halt_poll_ns},
+		{"halt_poll_ns_grow", &p->grow},
+		{"halt_poll_ns_grow_start", &p->grow_start_ns},
+		{"halt_poll_ns_shrink", &p->shrink},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		uint32_t value = number(stats, all[i].name, *all[i].value);
+
+		if (*all[i].value != TRACE_UNKNOWN_U32 && *all[i].value != value) {
+			fprintf(stderr,
+				"vhalt advise: %s: %s is %" PRIu32 ", but %" PRIu32
+				" in a file before it: of two hosts, or times. Neither is taken "
+				"for a recording's\n",
+				path, all[i].name, value, *all[i].value);
+			sums->params_differ = true;
+		}
+		*all[i].value = value;
+	}
 }
 
 /* A file that can be read twice and begins like statistics. */
@@ -75,7 +96,7 @@ int advise_sums_take(struct advise_sums *sums, char **paths, size_t nr,
 		if (err)
 			return err;
 		sums->paths[sums->nr] = paths[i];
-		take_params(&sums->params, sums->stats[sums->nr++]);
+		take_params(sums, sums->stats[sums->nr++], paths[i]);
 	}
 	return (int)left;
 }
@@ -88,7 +109,7 @@ static struct trace_info with_params(const struct advise_sums *sums, const struc
 {
 	struct trace_info copy = *info;
 
-	if (copy.params.halt_poll_ns == TRACE_UNKNOWN_U32)
+	if (copy.params.halt_poll_ns == TRACE_UNKNOWN_U32 && !sums->params_differ)
 		copy.params = sums->params;
 	return copy;
 }

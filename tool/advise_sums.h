@@ -24,6 +24,7 @@ struct advise_sums {
 	struct diagnose_halts *halts;
 	bool first, several;
 	struct trace_kvm_params params; /* from a listing, for recordings that do not have them */
+	bool params_differ;		/* listings contradict each other: none is used */
 };
 
 /**

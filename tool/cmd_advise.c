@@ -2,7 +2,6 @@
 // vhalt advise: record or read halts, say what the present setting costs and what to set instead.
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,9 @@
 #include <unistd.h>
 
 #include "replay/advice_text.h"
-#include "replay/apply.h"
 #include "replay/json.h"
 #include "replay/text.h"
+#include "tool/advise_apply.h"
 #include "tool/advise_record.h"
 #include "tool/advise_sums.h"
 #include "tool/commands.h"
@@ -190,112 +189,6 @@ static int show(const struct session *s, const struct advice *advice)
 	return err;
 }
 
-/* --- setting it ---------------------------------------------------------------------------------
- */
-
-/* Before any work is done: could parameters be set here at all? */
-static void check_apply(struct session *s)
-{
-	struct apply_value values[APPLY_PARAMETERS];
-
-	for (uint32_t i = 0; i < APPLY_PARAMETERS; i++)
-		values[i] = (struct apply_value){apply_parameter(i), 0};
-	if (apply_check(values, APPLY_PARAMETERS, s->cannot_apply))
-		fprintf(stderr, "vhalt advise: --apply will change nothing: %s\n", s->cannot_apply);
-	else
-		s->cannot_apply[0] = '\0';
-}
-
-/* The parameters of the recommended setting that this host has otherwise. */
-static int wanted_values(const struct advice *advice, struct apply_value values[APPLY_PARAMETERS],
-			 uint64_t old[APPLY_PARAMETERS], char error[APPLY_ERROR_BYTES])
-{
-	struct advice_change setting[ADVICE_CHANGES_MAX];
-	uint32_t nr = advice_setting(advice, setting);
-	struct apply_state state;
-	int err = apply_read_state(&state, error), wanted = 0;
-
-	for (uint32_t i = 0; !err && i < nr; i++)
-		for (uint32_t p = 0; p < APPLY_PARAMETERS; p++) {
-			if (strcmp(setting[i].parameter, state.parameters[p].parameter) != 0 ||
-			    state.parameters[p].value == setting[i].to)
-				continue;
-			old[wanted] = state.parameters[p].value;
-			values[wanted++] = (struct apply_value){setting[i].parameter,
-								setting[i].to};
-		}
-	return err ? err : wanted;
-}
-
-static int set_parameters(const struct apply_value *values, size_t nr,
-			  char error[APPLY_ERROR_BYTES])
-{
-	sigset_t all, before;
-	int err;
-
-	/* Not between two parameters. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	err = apply_set(values, nr, error);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
-static int apply_advice(const struct session *s, const struct advice *advice)
-{
-	struct apply_value values[APPLY_PARAMETERS];
-	uint64_t old[APPLY_PARAMETERS];
-	char error[APPLY_ERROR_BYTES];
-	int nr, err;
-
-	if (s->source == SOURCE_BUNDLED) {
-		fprintf(stderr, "vhalt advise: --apply: not from another machine's recording\n");
-		return -EINVAL;
-	}
-	if (s->cannot_apply[0]) {
-		fprintf(stderr, "vhalt advise: --apply: nothing was changed: %s\n",
-			s->cannot_apply);
-		return -EROFS;
-	}
-	if (!advice_is_change(advice)) {
-		fprintf(stderr, "vhalt advise: --apply: there is nothing to change\n");
-		return 0;
-	}
-	nr = wanted_values(advice, values, old, error);
-	err = nr < 0 ? nr : set_parameters(values, (size_t)nr, error);
-	if (err) {
-		fprintf(stderr, "vhalt advise: --apply: %s\n", error);
-		return err;
-	}
-	for (int i = 0; i < nr; i++)
-		fprintf(stderr, "vhalt advise: %s was %" PRIu64 ", is now %" PRIu64 "\n",
-			values[i].parameter, old[i], values[i].value);
-	fprintf(stderr, "vhalt advise: vhalt ctl restore puts the old values back\n");
-	return 0;
-}
-
-/* Advice that cannot be followed as it stands should say so beside it. */
-static void note_read_only(struct session *s, const struct advice *advice)
-{
-	struct advice_change changes[ADVICE_CHANGES_MAX];
-	uint32_t nr = advice_changes(advice, changes);
-
-	if (s->source != SOURCE_HOST && s->source != SOURCE_DEMO)
-		return;
-	for (uint32_t i = 0; i < nr; i++) {
-		struct apply_value value = {changes[i].parameter, changes[i].to};
-		char error[APPLY_ERROR_BYTES];
-
-		if (apply_check(&value, 1, error) != -EROFS)
-			continue;
-		advice_note(&s->notes,
-			    "%s is read-only on this host (mode 0444): set it when kvm is "
-			    "loaded, by modprobe.d or the kernel's command line.",
-			    changes[i].parameter);
-		return;
-	}
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Statistics among the files: sums, from which no halt can be replayed. */
@@ -349,13 +242,14 @@ static int advise(struct session *s)
 		replay_reading_complain(&reading, err);
 	if (err)
 		return err;
-	note_read_only(s, advice);
+	if (s->source == SOURCE_HOST || s->source == SOURCE_DEMO)
+		advise_apply_note(advice, &s->notes);
 	advice_note_findings(&s->notes, advice);
 	err = advise_sums_judge(&s->sums);
 	if (!err)
 		err = show(s, advice);
 	if (apply)
-		apply_err = apply_advice(s, advice);
+		apply_err = advise_apply(advice, s->source == SOURCE_BUNDLED, s->cannot_apply);
 	advice_destroy(advice);
 	return err ? err : apply_err;
 }
@@ -398,7 +292,7 @@ int cmd_advise(int argc, char **argv)
 	if (output && is_an_input(&session, output))
 		return bad_usage("-o names a file that is read");
 	if (apply)
-		check_apply(&session);
+		advise_apply_check(session.cannot_apply);
 	if (first == argc)
 		err = record(&session);
 	if (!err)

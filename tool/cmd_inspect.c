@@ -232,8 +232,10 @@ static int inspect(const char *path, json_t *list)
 	}
 	if (err == -EPROTO && !stats)
 		diag.report(diag.context,
-			    "nor does it hold statistics or parameters in a layout known here "
-			    "(kvm_stat, perf kvm stat report, debugfs, KVM binary statistics)");
+			    "nor do its first 16 MiB hold statistics or parameters in a layout "
+			    "known here (kvm_stat, perf kvm stat report, debugfs, virsh domstats, "
+			    "KVM binary statistics)");
+	_Static_assert(STATS_LOOK_BYTES == 16 << 20, "the message says 16 MiB");
 	return finish(&in, err, list);
 }
 

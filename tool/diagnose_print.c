@@ -11,7 +11,7 @@
 
 #include "replay/text.h"
 
-enum { FINDINGS_SHOWN = 60, HEAD_BYTES = 65536 };
+enum { FINDINGS_SHOWN = 60 };
 
 void print_findings(const struct findings *f)
 {
@@ -85,25 +85,11 @@ int input_is_stats(const char *path)
 {
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	char *head = malloc(HEAD_BYTES);
-	size_t nr = 0;
-	ssize_t n = 1;
-	int result = -ENOMEM;
+	int result;
 
-	if (fd < 0) {
-		free(head);
+	if (fd < 0)
 		return -errno;
-	}
-	while (head && nr < HEAD_BYTES && n > 0) {
-		n = pread(fd, head + nr, HEAD_BYTES - nr, (off_t)nr);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			nr += (size_t)n;
-	}
-	if (head)
-		result = n < 0 ? -errno : stats_recognised(head, nr);
-	free(head);
+	result = stats_recognise(fd);
 	if (!standard)
 		close(fd);
 	return result;

@@ -9,7 +9,7 @@
 #include "tool/diagnose_print.h"
 #include "util/units.h"
 
-enum { SCOPES_SHOWN = 32, LIST_BYTES = 900 };
+enum { SCOPES_SHOWN = 32, STATES_SHOWN = 16, LIST_BYTES = 900 };
 
 #define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
 
@@ -70,7 +70,7 @@ static void print_traced(const struct stats_summary *s)
 		       known(s->halt_max_ns) ? DURATION(s->halt_max_ns) : "?");
 	else if (s->scope->kind == STATS_PERF)
 		printf("      %s\n", s->scope->nr_values ? "no exit that was read is a halt's"
-							: "no row of it was read");
+							 : "no row of it was read");
 }
 
 static void print_coarse(const struct stats_summary *s, const struct diagnose_model *model)
@@ -108,8 +108,10 @@ static void print_scope(const struct stats *stats, const struct stats_summary *s
 		       known(s->scope->window_ms) ? DURATION(s->scope->window_ms * 1000000) : "");
 	print_polls(s);
 	print_traced(s);
-	if (s->scope->lost)
-		printf("      lost       %" PRIu64 " events, as it says itself\n", s->scope->lost);
+	if (s->lost_events || s->lost_chunks)
+		printf("      lost       %" PRIu64 " %s, as it says itself\n",
+		       s->lost_chunks ? s->lost_chunks : s->lost_events,
+		       s->lost_chunks ? "chunks" : "events");
 	print_coarse(s, model);
 	list_supports(supports, list);
 	replay_text_wrap(stdout, "      it says    ", "%s", *list ? list : "nothing about halts");
@@ -121,17 +123,24 @@ static void print_scope(const struct stats *stats, const struct stats_summary *s
 
 static void print_settings(const struct stats *stats)
 {
-	uint32_t others = 0;
+	uint32_t others = 0, states = 0;
 
 	for (uint32_t i = 0; i < stats->nr_settings; i++) {
 		const struct stats_setting *s = &stats->settings[i];
+		/* Idle states are many files of each CPU. */
+		bool state = !strcmp(s->module, "cpuidle") && strchr(s->name, '/');
 		bool ours = strstr(s->name, "halt_poll") || !strcmp(s->module, "event") ||
-			    !strcmp(s->module, "cpuidle") || !strcmp(s->name, "CONFIG_HZ") ||
-			    !strncmp(s->module, "cpuidle_haltpoll", 16);
+			    (!strcmp(s->module, "cpuidle") && !state) ||
+			    !strcmp(s->name, "CONFIG_HZ") ||
+			    !strncmp(s->module, "cpuidle_haltpoll", 16) ||
+			    (state && ++states <= STATES_SHOWN);
 
 		if (ours)
-			printf("    %s%s%s = %s%s\n", s->module, s->module[0] ? "." : "", s->name,
-			       s->value, s->configured ? " (configured)" : "");
+			printf("    %s%s%s = %s%s%s%s%s\n", s->module, s->module[0] ? "." : "",
+			       s->name, s->value, s->configured ? " (configured)" : "",
+			       stats->nr_sets > 1 ? " (" : "",
+			       stats->nr_sets > 1 ? stats->sets[s->set].label : "",
+			       stats->nr_sets > 1 ? ")" : "");
 		others += !ours;
 	}
 	if (others)
@@ -215,7 +224,7 @@ static json_t *json_scope(const struct stats_summary *s, const struct diagnose_m
 		stats_kind_name(s->scope->kind), "place", (json_int_t)s->scope->place, "total",
 		number(s->scope->total), "window_ms", number(s->scope->window_ms), "total_time_ns",
 		number(s->scope->total_time_ns), "samples", (json_int_t)s->scope->samples, "lost",
-		(json_int_t)s->scope->lost, "says", says, "cannot_say", cannot, "coarse", coarse);
+		(json_int_t)s->lost_events, "says", says, "cannot_say", cannot, "coarse", coarse);
 }
 
 json_t *json_stats(const struct stats *stats, const struct diagnose_model *model)
@@ -231,9 +240,10 @@ json_t *json_stats(const struct stats *stats, const struct diagnose_model *model
 		const struct stats_setting *s = &stats->settings[i];
 
 		json_array_append_new(settings,
-				      json_pack("{s:s,s:s,s:s,s:b,s:I}", "module", s->module,
+				      json_pack("{s:s,s:s,s:s,s:b,s:I,s:s}", "module", s->module,
 						"name", s->name, "value", s->value, "configured",
-						s->configured, "line", (json_int_t)s->place));
+						s->configured, "line", (json_int_t)s->place, "list",
+						stats->sets[s->set].label));
 	}
 	free(all);
 	return json_pack("{s:o,s:o,s:o}", "scopes", scopes, "counters", values, "settings",

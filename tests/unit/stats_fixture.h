@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -57,6 +59,19 @@ static inline void read_done(struct read_stats *r)
 {
 	free(r->sums);
 	stats_destroy(r->stats);
+}
+
+/* Is a file of these bytes one of statistics? */
+static inline bool recognised(const void *bytes, size_t nr)
+{
+	int fd = memfd_create("recognised", 0), found;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, nr), (ssize_t)nr);
+	found = stats_recognise(fd);
+	close(fd);
+	assert_true(found >= 0);
+	return found;
 }
 
 /* The total of @name in @scope; fails the test where there is none. */

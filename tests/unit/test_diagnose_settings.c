@@ -7,8 +7,7 @@
 #define KVM(name, value)   "/sys/module/kvm/parameters/" name ":" value "\n"
 #define GUEST(name, value) "/sys/module/haltpoll/parameters/guest_halt_poll_" name ":" value "\n"
 #define IDLE(name, value)  "/sys/devices/system/cpu/cpuidle/current_" name ":" value "\n"
-#define POLLING_GUEST                                                                              \
-	GUEST("ns", "200000") IDLE("driver", "haltpoll") IDLE("governor", "haltpoll")
+#define POLLING_GUEST	   GUEST("ns", "200000") IDLE("driver", "haltpoll") IDLE("governor", "haltpoll")
 #define NONE		   UINT64_MAX
 
 static const struct row {
@@ -114,6 +113,68 @@ static const struct row {
 	 "quiet kvm.halt_poll_ns=0 ro\n",
 	 {NONE, NONE, NONE, false},
 	 {NONE, NONE, NONE, false}},
+	{"configured-twice",
+	 "options kvm halt_poll_ns=400000\nquiet kvm.halt_poll_ns=0\n",
+	 "options kvm halt_poll_ns=400000\nquiet kvm.halt_poll_ns=400000\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"guest-unreached",
+	 "options haltpoll guest_halt_poll_ns=200000\n",
+	 "quiet haltpoll.guest_halt_poll_ns=200000\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	/* What is configured is judged like what is in force, where that is not known. */
+	{"bad-value",
+	 "options haltpoll guest_halt_poll_ns=2ms\n",
+	 "options haltpoll guest_halt_poll_ns=2000000\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"guest-start-above-ceiling",
+	 "options haltpoll guest_halt_poll_ns=40000 guest_halt_poll_grow_start=50000\n",
+	 "options haltpoll guest_halt_poll_ns=50000 guest_halt_poll_grow_start=50000\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"guest-start-above-ceiling",
+	 "options haltpoll guest_halt_poll_ns=40000 guest_halt_poll_grow_start=50000\n",
+	 GUEST("ns", "200000") "options haltpoll guest_halt_poll_ns=40000 "
+			       "guest_halt_poll_grow_start=50000\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"start-above-ceiling",
+	 "options kvm halt_poll_ns=5000\n" KVM("halt_poll_ns_grow_start", "10000"),
+	 "options kvm halt_poll_ns=10000\n" KVM("halt_poll_ns_grow_start", "10000"),
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"no-growth",
+	 "quiet haltpoll.guest_halt_poll_ns=200000 haltpoll.guest_halt_poll_grow=1\n",
+	 "quiet haltpoll.guest_halt_poll_ns=200000 haltpoll.guest_halt_poll_grow=2\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"allow-shrink-off",
+	 "options haltpoll guest_halt_poll_allow_shrink=off\n",
+	 "options haltpoll guest_halt_poll_allow_shrink=on\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"allow-shrink-off",
+	 "options haltpoll guest_halt_poll_allow_shrink=n\n",
+	 "options haltpoll guest_halt_poll_allow_shrink=y\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"guest-inactive",
+	 "options haltpoll guest_halt_poll_ns=2400000\n" IDLE("governor", "menu"),
+	 "options haltpoll guest_halt_poll_ns=2400000\n" IDLE("governor", "haltpoll"),
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"guest-zero",
+	 "options haltpoll guest_halt_poll_ns=0\n" IDLE("driver", "haltpoll"),
+	 "options haltpoll guest_halt_poll_ns=1\n" IDLE("driver", "haltpoll"),
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
+	{"tick-under-ceiling",
+	 "options haltpoll guest_halt_poll_ns=2400000\nCONFIG_HZ=1000\n",
+	 "options haltpoll guest_halt_poll_ns=2400000\nCONFIG_HZ=250\n",
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
 	{"tick-under-ceiling",
 	 GUEST("ns", "2400000") "CONFIG_HZ=1000\n",
 	 GUEST("ns", "2400000") "CONFIG_HZ=250\n",
@@ -175,6 +236,19 @@ static void test_rules(void **state)
 	}
 }
 
+/* A finding that rests on what is configured says so. */
+static void test_configured_says_so(void **state)
+{
+	const struct diagnose_context none = {NONE, NONE, NONE, false};
+	struct finding finding;
+
+	(void)state;
+	assert_true(fires("options kvm halt_poll_ns_shrink=1\n", &none, "no-shrinking", &finding));
+	assert_non_null(strstr(finding.evidence, "what is in force is not listed"));
+	assert_true(fires(KVM("halt_poll_ns_shrink", "1"), &none, "no-shrinking", &finding));
+	assert_null(strstr(finding.evidence, "not listed"));
+}
+
 /* Every rule of the table has a row above. */
 static void test_all_covered(void **state)
 {
@@ -214,6 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_all_covered),
+		cmocka_unit_test(test_configured_says_so),
 		cmocka_unit_test(test_defaults_are_clean),
 	};
 

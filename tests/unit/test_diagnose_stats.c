@@ -99,6 +99,16 @@ static const struct row {
 	{"contradiction",
 	 "halt_attempted_poll: 900\nhalt_successful_poll: 900\nhalt_poll_fail_ns: 5\n",
 	 "halt_attempted_poll: 900\nhalt_successful_poll: 899\nhalt_poll_fail_ns: 5\n"},
+	{"off-but-polled", "/sys/module/kvm/parameters/halt_poll_ns:0\nhalt_attempted_poll: 1\n",
+	 "/sys/module/kvm/parameters/halt_poll_ns:0\nhalt_attempted_poll: 0\n"},
+	{"off-but-polled", "halt_poll_success_ns: 900\n/sys/module/kvm/parameters/halt_poll_ns:0\n",
+	 "halt_poll_success_ns: 900\n/sys/module/kvm/parameters/halt_poll_ns:1\n"},
+	/* What is configured need not be in force. */
+	{"off-but-polled", "halt_successful_poll: 9\n/sys/module/kvm/parameters/halt_poll_ns:0\n",
+	 "halt_successful_poll: 9\noptions kvm halt_poll_ns=0\n"},
+	{"events-lost",
+	 PERF "HLT 900 90.00% 90.00% 1.00us 900.00us 40.00us ( +- 1.00% )\nLost events: 3\n",
+	 PERF "HLT 900 90.00% 90.00% 1.00us 900.00us 40.00us ( +- 1.00% )\nLost events: 0\n"},
 	{"contradiction", PERF "HLT 900 90.00% 90.00% 5.00us 9.00us 40.00us ( +- 1.00% )\n",
 	 PERF "HLT 900 90.00% 90.00% 5.00us 40.00us 40.00us ( +- 1.00% )\n"},
 	{"contradiction", HEAD "kvm_exit 5000 50.0 4\nTotal 1000 40\n",
@@ -165,6 +175,25 @@ static void test_cut_short_alone(void **state)
 	assert_null(strstr(finding.rule->todo, "Raise"));
 }
 
+/* A rate of the moment rules one cause out: switching off later. */
+static void test_off_causes(void **state)
+{
+	static const char off[] = "/sys/module/kvm/parameters/halt_poll_ns:0\n";
+	struct finding finding;
+	char text[300];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%shalt_attempted_poll: 12\n", off);
+	assert_true(fires(text, "off-but-polled", &finding));
+	assert_non_null(strstr(finding.evidence, "12 polls"));
+	assert_non_null(strstr(finding.evidence, "switched off after"));
+	assert_non_null(strstr(finding.evidence, "KVM_CAP_HALT_POLL"));
+	snprintf(text, sizeof(text), "%s%shalt_attempted_poll 12 1.0 3\n", off, HEAD);
+	assert_true(fires(text, "off-but-polled", &finding));
+	assert_null(strstr(finding.evidence, "switched off after"));
+	assert_non_null(strstr(finding.evidence, "KVM_CAP_HALT_POLL"));
+}
+
 static void test_coarse(void **state)
 {
 	struct read_stats r = read_text(
@@ -201,10 +230,9 @@ static void test_coarse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_all_covered),
-		cmocka_unit_test(test_cut_short_alone),
-		cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_rules),		cmocka_unit_test(test_all_covered),
+		cmocka_unit_test(test_cut_short_alone), cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_off_causes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,46 @@ static void test_behind_the_end(void **state)
 	read_done(&r);
 }
 
+/* Two things at one place: none of the numbers is to be believed, and where is said. */
+static void test_overlap(void **state)
+{
+	enum { DESC = 24 + NAME_BYTES, ONE = 16 + NAME_BYTES, DATA = DESC + NR * ONE };
+	static const struct {
+		size_t at; /* of the number that is made wrong */
+		uint32_t value;
+		const char *report;
+	} rows[] = {
+		/* The second counter's value is the first's. */
+		{DESC + ONE + 8, 0, "the value of \"halt_attempted_poll\" begins here"},
+		{DESC + ONE + 8, 4, "to 464: they overlap"},
+		/* In the midst of a histogram. */
+		{DESC + 6 * ONE + 8, 32 + 8 * 31, "the value of \"halt_poll_fail_hist\" reaches"},
+		/* The header's: more descriptors than there is room for, and values in them. */
+		{8, NR + 1, "the table of descriptors reaches from offset 64 to 512"},
+		{20, DESC, "begins here, but"},
+		{20, 24, "the id begins here, but the value"},
+		{16, 24, "begins here, but"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct file f = make(counters, NR, false);
+		struct read_stats r;
+		char offset[32] = "f: offset ";
+
+		put32(&f, rows[i].at, rows[i].value, false);
+		r = read_bytes(f.bytes, f.nr);
+		print_message("# %zu %s\n", i, r.reports[0]);
+		assert_int_equal(r.error, -EPROTO);
+		assert_int_equal(r.nr_reports, 1);
+		assert_reported(&r, offset);
+		assert_reported(&r, rows[i].report);
+		/* Refused as what it is, not as something unknown. */
+		assert_true(recognised(f.bytes, f.nr));
+	}
+	assert_int_equal(DATA, 456);
+}
+
 static void test_no_statistics(void **state)
 {
 	struct file f = make(counters, NR, false);
@@ -233,18 +273,18 @@ static void test_no_statistics(void **state)
 		put32(&bad, fields[i], 0xdeadbeef, false);
 		r = read_bytes(bad.bytes, bad.nr);
 		assert_int_equal(r.error, -EPROTO);
-		assert_false(stats_recognised(bad.bytes, bad.nr));
+		assert_false(recognised(bad.bytes, bad.nr));
 	}
-	assert_true(stats_recognised(f.bytes, f.nr));
+	assert_true(recognised(f.bytes, f.nr));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	    cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_bad_descriptors),
-		cmocka_unit_test(test_bad_offsets), cmocka_unit_test(test_behind_the_end),
-		cmocka_unit_test(test_no_statistics),
+		cmocka_unit_test(test_values),	      cmocka_unit_test(test_swapped),
+		cmocka_unit_test(test_cut),	      cmocka_unit_test(test_bad_descriptors),
+		cmocka_unit_test(test_bad_offsets),   cmocka_unit_test(test_behind_the_end),
+		cmocka_unit_test(test_no_statistics), cmocka_unit_test(test_overlap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

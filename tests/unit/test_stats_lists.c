@@ -70,7 +70,6 @@ static void test_layouts(void **state)
 		"Some words before it.\n\nhalt_poll_ns: 40000\nand after.\n",
 		"/sys/module/kvm/parameters/halt_poll_ns:40000",
 		"\033[35m/sys/module/kvm/parameters/halt_poll_ns\033[m\033[36m:\033[m40000\n",
-		"halt_poll_ns:1\nhalt_poll_ns:40000\n",
 	};
 
 	(void)state;
@@ -101,10 +100,18 @@ static void test_configured(void **state)
 	assert_string_equal(r.stats->settings[0].value, "400000");
 	assert_string_equal(r.stats->settings[2].name, "halt_poll_ns_shrink");
 	assert_string_equal(r.stats->settings[3].module, "cpuidle_haltpoll");
+	assert_true(r.stats->settings[0].modprobe);
+	assert_false(r.stats->settings[2].modprobe);
 	/* In force is what sysfs has. */
 	assert_string_equal(setting(&r, "kvm", "halt_poll_ns"), "200000");
 	assert_string_equal(setting(&r, "kvm", "halt_poll_ns_shrink"), "(none)");
 	assert_string_equal(setting(&r, "config", "CONFIG_HZ"), "1000");
+	read_done(&r);
+	/* Quoted, and with the other dash: the same to the kernel. */
+	r = read_text("options kvm halt-poll-ns=\"400000\"\n");
+	assert_int_equal(r.error, 0);
+	assert_string_equal(r.stats->settings[0].name, "halt_poll_ns");
+	assert_string_equal(r.stats->settings[0].value, "400000");
 	read_done(&r);
 }
 
@@ -125,31 +132,6 @@ static void test_modinfo(void **state)
 	assert_int_equal(r.stats->nr_settings, 0);
 	stats_guess_kernel(&kernel, r.stats);
 	assert_string_equal(kernel.text, "6.1.0-18-amd64");
-	read_done(&r);
-}
-
-static void test_debugfs(void **state)
-{
-	struct read_stats r = read_text("/sys/kernel/debug/kvm/halt_exits:1000\n"
-					"/sys/kernel/debug/kvm/812-14/halt_exits:600\n"
-					"/sys/kernel/debug/kvm/812-14/vcpu0/tsc-offset:77\n"
-					"/sys/kernel/debug/kvm/812-14/vcpu1/tsc-offset:78\n"
-					"/sys/kernel/debug/kvm/900-14/halt_exits:400\n"
-					"/sys/kernel/debug/kvm/812-14/halt_wakeup:500\n"
-					"/sys/kernel/debug/kvm/900-14/halt_wakeup:(error)\n");
-
-	(void)state;
-	assert_int_equal(r.error, 0);
-	assert_int_equal(r.stats->kinds, STATS_COUNTERS);
-	assert_int_equal(r.stats->nr_scopes, 5);
-	assert_string_equal(r.stats->scopes[1].label, "VM 812-14");
-	assert_string_equal(r.stats->scopes[2].label, "VM 812-14 vCPU 0");
-	assert_int_equal(total(&r, 0, "halt_exits"), 1000);
-	assert_int_equal(total(&r, 1, "halt_exits"), 600);
-	assert_int_equal(total(&r, 1, "halt_wakeup"), 500);
-	assert_int_equal(total(&r, 4, "halt_exits"), 400);
-	assert_null(stats_find(r.stats, 4, "halt_wakeup"));
-	assert_reported(&r, "f: line 7: halt_wakeup: \"(error)\" is no number");
 	read_done(&r);
 }
 
@@ -252,6 +234,26 @@ static void test_format_files(void **state)
 	read_done(&r);
 }
 
+/* What a file names reaches terminals as printable ASCII only. */
+static void test_printable(void **state)
+{
+	struct read_stats r = read_text("name: kvm_x\nID: 4\n"
+					"\tfield:u64 n\377s;\toffset:8;\tsize:8;\n");
+
+	(void)state;
+	assert_string_equal(setting(&r, "event", "kvm_x"), "n?s@8+8");
+	read_done(&r);
+	r = read_text("vermagic:  6.1.0\351x SMP\nparm: a:uint\n");
+	assert_string_equal(r.stats->kernel, "6.1.0?x");
+	read_done(&r);
+	r = read_text("Linux 6.1.0\351x SMP\nhalt_exits: 4\n");
+	assert_string_equal(r.stats->kernel, "6.1.0?x");
+	read_done(&r);
+	r = read_text("h\351 te:\nhalt_poll_ns: 1\nh\351te:\nhalt_poll_ns: 2\n");
+	assert_string_equal(r.stats->sets[1].label, "h?te");
+	read_done(&r);
+}
+
 /* Types, patterns and errors stand where values do, and are none. */
 static void test_no_values(void **state)
 {
@@ -328,14 +330,13 @@ static void test_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grep),	   cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_layouts),	   cmocka_unit_test(test_configured),
-		cmocka_unit_test(test_modinfo),	   cmocka_unit_test(test_debugfs),
-		cmocka_unit_test(test_decoded),	   cmocka_unit_test(test_monitor),
-		cmocka_unit_test(test_json),	   cmocka_unit_test(test_format_files),
-		cmocka_unit_test(test_json_lines), cmocka_unit_test(test_prose),
-		cmocka_unit_test(test_no_values),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_grep),	     cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_layouts),	     cmocka_unit_test(test_configured),
+		cmocka_unit_test(test_modinfo),	     cmocka_unit_test(test_decoded),
+		cmocka_unit_test(test_monitor),	     cmocka_unit_test(test_json),
+		cmocka_unit_test(test_format_files), cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_prose),	     cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_no_values),    cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,8 @@ static void test_bad_rows(void **state)
 /* perf's remarks about exits it does not know stand between the rows of one table. */
 static void test_unknown_exits(void **state)
 {
-	struct read_stats r = read_text(HEAD CPUID_ROW "unknown kvm exit code:131072 on VMX\n"
+	struct read_stats r = read_text(HEAD CPUID_ROW
+					"unknown kvm exit code:131072 on VMX\n"
 					" UNKNOWN 5 80.00% 9.00% 1.00us 9.00us 3.50us\n");
 
 	(void)state;
@@ -174,6 +175,51 @@ static void test_unknown_exits(void **state)
 	assert_int_equal(r.stats->nr_scopes, 1);
 	assert_int_equal(r.stats->nr_values, 2);
 	assert_int_equal(r.stats->damaged, 0);
+	read_done(&r);
+}
+
+/* perf says on its standard error what it lost: above a report, or below it. */
+static void test_lost(void **state)
+{
+	static const struct {
+		const char *warning;
+		uint64_t events, chunks, ppm;
+	} rows[] = {
+		{"Processed 12345 events and lost 7 chunks!\n", 0, 7, 0},
+		{"Processed 500 samples and lost 12.5%!\n", 0, 0, 125000},
+		{"LOST 17 events!\n", 17, 0, 0},
+		{"0 0x55 [0x30]: PERF_RECORD_LOST lost 9\n", 9, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *warning = rows[i / 2].warning;
+		struct read_stats r;
+		char text[600];
+
+		snprintf(text, sizeof(text), "%s%s%s\n%s", i % 2 ? "" : warning, HEAD, CPUID_ROW,
+			 i % 2 ? warning : "");
+		r = read_text(text);
+		print_message("# %s", warning);
+		assert_int_equal(r.error, 0);
+		assert_int_equal(r.stats->nr_scopes, 1);
+		assert_int_equal(r.sums[0].lost_events, rows[i / 2].events);
+		assert_int_equal(r.sums[0].lost_chunks, rows[i / 2].chunks);
+		assert_int_equal(r.sums[0].lost_samples_ppm, rows[i / 2].ppm);
+		assert_reported(&r, "perf lost");
+		assert_int_equal(r.stats->damaged, 0);
+		read_done(&r);
+	}
+}
+
+/* Words of people about losses are none of perf's. */
+static void test_not_lost(void **state)
+{
+	struct read_stats r = read_text("we lost 3 events there\n" HEAD CPUID_ROW);
+
+	(void)state;
+	assert_int_equal(r.sums[0].lost_events, 0);
+	assert_int_equal(r.nr_reports, 0);
 	read_done(&r);
 }
 
@@ -204,11 +250,12 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_amd),	 cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_arm64),	 cmocka_unit_test(test_oldest),
-		cmocka_unit_test(test_in_ns),	 cmocka_unit_test(test_dressed),
-		cmocka_unit_test(test_bad_rows), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_unknown_exits),
+		cmocka_unit_test(test_amd),	      cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_arm64),	      cmocka_unit_test(test_oldest),
+		cmocka_unit_test(test_in_ns),	      cmocka_unit_test(test_dressed),
+		cmocka_unit_test(test_bad_rows),      cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_unknown_exits), cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

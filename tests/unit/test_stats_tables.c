@@ -304,9 +304,43 @@ static void test_refused(void **state)
 		print_message("# \"%s\"\n", texts[i]);
 		assert_int_equal(r.error, -EPROTO);
 		assert_int_equal(r.nr_reports, 1);
-		assert_false(stats_recognised(texts[i], strlen(texts[i])));
+		assert_false(recognised(texts[i], strlen(texts[i])));
 	}
-	assert_true(stats_recognised(table_2016, strlen(table_2016)));
+	assert_true(recognised(table_2016, strlen(table_2016)));
+}
+
+/* A table behind much prose is one; behind a trace, or beyond the limit, it is not looked for. */
+static void test_behind_prose(void **state)
+{
+	static const size_t sizes[] = {1U << 17, 1U << 21, STATS_LOOK_BYTES + 65536U};
+	size_t room = STATS_LOOK_BYTES + (1U << 20), used;
+	char *text = malloc(room);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t bytes = sizes[i];
+
+		/* Blank lines, as they are read the fastest. */
+		memset(text, ' ', bytes);
+		for (used = 12000; used < bytes; used += 12000)
+			text[used] = '\n';
+		memcpy(text, "Dear all,\n", 10);
+		memcpy(text + bytes - 1, "\n\n", 2);
+		used = bytes + (size_t)snprintf(text + bytes, room - bytes, "%s", table_2016);
+		print_message("# %zu bytes of prose\n", bytes);
+		assert_int_equal(recognised(text, used), bytes < STATS_LOOK_BYTES);
+		if (bytes < STATS_LOOK_BYTES) {
+			struct read_stats r = read_bytes(text, used);
+
+			assert_int_equal(r.error, 0);
+			assert_true(r.stats->nr_values > 0);
+			read_done(&r);
+		}
+		memcpy(text, "5: kvm_halt_poll_ns: vcpu 0: halt_poll_ns 1 (grow 0)\n", 53);
+		assert_false(recognised(text, used));
+	}
+	free(text);
 }
 
 int main(void)
@@ -317,7 +351,8 @@ int main(void)
 		cmocka_unit_test(test_rate_above_total),
 		cmocka_unit_test(test_dressed),
 		cmocka_unit_test(test_guests),
-		cmocka_unit_test(test_bad_rows), cmocka_unit_test(test_negative_rate),
+		cmocka_unit_test(test_bad_rows),
+		cmocka_unit_test(test_negative_rate),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_two_screens),
 		cmocka_unit_test(test_batch),
@@ -325,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_log_columns),
 		cmocka_unit_test(test_log_short_names),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_behind_prose),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
