@@ -62,3 +62,34 @@ contend() {
 	reach=$(permille "$(cat $spy/hits)" $((yields - $(cat $spy/running))))
 	rounds=$(number acquisitions </tmp/lock.json)
 }
+
+# compare PAIRS STOCK_SECONDS STEERED_SECONDS: stock and steered runs in turn. Sets the medians, in permille: stock and
+# steered of all yields, stock_reach and steered_reach of those that could; says them and that of the throughput.
+compare() {
+	rm -f /tmp/compare.*
+	i=0
+	while [ $i -lt "$1" ]; do
+		ctl boost off
+		contend "$2"
+		said="pair $i: of all yields $share -> " stock_rounds=$((rounds * $3 / $2)) stock_reach=$reach
+		echo "$share" >>/tmp/compare.stock
+		echo "$reach" >>/tmp/compare.stock-reach
+		ctl boost on
+		contend "$3"
+		echo "$said$share permille, of those that could $stock_reach -> $reach, acquisitions $stock_rounds -> $rounds"
+		echo "$share" >>/tmp/compare.steered
+		echo "$reach" >>/tmp/compare.steered-reach
+		permille "$rounds" "$stock_rounds" >>/tmp/compare.ratio
+		i=$((i + 1))
+	done
+	stock=$(median /tmp/compare.stock) steered=$(median /tmp/compare.steered)
+	stock_reach=$(median /tmp/compare.stock-reach) steered_reach=$(median /tmp/compare.steered-reach)
+	echo "medians: of all $stock -> $steered, of those that could $stock_reach -> $steered_reach, of $1 pairs;" \
+		"throughput $(median /tmp/compare.ratio) permille of stock"
+}
+
+# better_by_200 STOCK STEERED WANTED
+better_by_200() {
+	[ "$2" -ge "$3" ] || fail "steered share $2 permille, wanted $3"
+	[ "$2" -ge $(($1 + 200)) ] || fail "steered share $2 permille, stock $1"
+}

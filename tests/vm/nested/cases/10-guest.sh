@@ -31,7 +31,7 @@ dmesg | grep -q 'Hypervisor detected: KVM' || exit 1
 [ "$(phase)" = 7 ] || exit 1
 phase 7
 [ "$VHALT_BOOT" = 1 ] || [ "$VHALT_BOOT" = 2 ] || exit 1
-echo "@share"
+printf '@%s\n' share # so that what set -x says of it does not ask as well
 echo "boot $VHALT_BOOT says hello"
 [ "$VHALT_BOOT" = 2 ] || reboot -f
 exit 0
