@@ -84,6 +84,7 @@ $(BUILD)/%.o: %.c
 # --- eBPF recorder: compiled for the bpf target, embedded as a libbpf skeleton -------------------
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Werror -I. -Iinclude \
 	      -I/usr/include/$(shell uname -m)-linux-gnu
+.PRECIOUS: $(BUILD)/%.bpf.o
 $(BUILD)/%.bpf.o: %.bpf.c $(wildcard trace/*_shared.h)
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)

@@ -222,16 +222,30 @@ static int check(struct checker *c, const struct event *e)
 	return 0;
 }
 
+/* The next line, or the begin of one that is too long for an event. Return: false at the end. */
+static bool next_line(FILE *in, char *line, int bytes)
+{
+	int c = 0;
+
+	if (!fgets(line, bytes, in))
+		return false;
+	if (!strchr(line, '\n'))
+		while (c != EOF && c != '\n')
+			c = getc(in);
+	return true;
+}
+
 int ctl_check_stream(FILE *in, const char *name, struct ctl_check *result)
 {
+	enum { LINE_BYTES = 4096 };
 	struct checker c = {.name = name, .result = result};
 	static const char mark[] = "vhalt_window:";
-	char *text = NULL;
-	size_t room = 0;
+	char text[LINE_BYTES];
 	int err = 0;
 
 	memset(result, 0, sizeof(*result));
-	while (!err && getline(&text, &room, in) >= 0) {
+	errno = 0;
+	while (!err && next_line(in, text, LINE_BYTES)) {
 		const char *at = strstr(text, mark);
 		struct event e;
 
@@ -247,8 +261,7 @@ int ctl_check_stream(FILE *in, const char *name, struct ctl_check *result)
 		}
 	}
 	if (!err && ferror(in))
-		err = -EIO;
-	free(text);
+		err = errno ? -errno : -EIO;
 	free(c.vcpus);
 	return err;
 }

@@ -89,6 +89,9 @@ bool diagnose_both_poll(const struct stats *s, const struct diagnose_context *c,
 			 "stop: every halt is polled for twice.");
 }
 
+/* What a kernel with the governor built in has by itself, as most have: nobody has chosen it. */
+#define GUEST_DEFAULT_NS 200000
+
 /* Guest values are raised, but the governor that would use them is another. */
 bool diagnose_guest_inactive(const struct stats *s, const struct diagnose_context *c,
 			     char subject[FINDING_SUBJECT_BYTES], char e[FINDING_EVIDENCE_BYTES])
@@ -101,7 +104,8 @@ bool diagnose_guest_inactive(const struct stats *s, const struct diagnose_contex
 	diagnose_subject(subject, "haltpoll.guest_halt_poll_ns");
 	if (!governor)
 		governor = stats_setting(s, "cpuidle", "current_governor_ro");
-	if (!diagnose_number(s, "haltpoll", "guest_halt_poll_ns", &window) || !window)
+	if (!diagnose_number(s, "haltpoll", "guest_halt_poll_ns", &window) || !window ||
+	    window == GUEST_DEFAULT_NS)
 		return false;
 	if (governor && strcmp(governor->value, "haltpoll") != 0)
 		return finding_evidence(e,

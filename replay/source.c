@@ -74,7 +74,7 @@ static int copy_all(int from, int to)
 	return 0;
 }
 
-/* An unnamed copy of what is left to read of @from; a descriptor or -errno. */
+/* An unnamed copy of what is left to read of @from, at its begin; a descriptor or -errno. */
 static int spool(int from)
 {
 	const char *dir = getenv("TMPDIR");
@@ -89,6 +89,8 @@ static int spool(int from)
 		return -errno;
 	unlink(name);
 	err = copy_all(from, fd);
+	if (!err && lseek(fd, 0, SEEK_SET) < 0)
+		err = -errno;
 	if (!err)
 		return fd;
 	close(fd);

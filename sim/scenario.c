@@ -270,7 +270,8 @@ int sim_scenario_read(FILE *file, const char *name, struct sim_scenario *s,
 	ini_stop_on_first_error = true; /* the library's, for all; nobody else uses it */
 	bad = ini_parse_stream(next_line, &r, take, &r);
 	if (ferror(file)) {
-		snprintf(error, SIM_ERROR_BYTES, "%.100s: cannot be read", name);
+		snprintf(error, SIM_ERROR_BYTES, "%.100s: cannot be read: %s", name,
+			 strerror(errno));
 		return -EIO;
 	}
 	if (bad > 0 && !r.failed)

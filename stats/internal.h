@@ -105,7 +105,11 @@ struct stats_text {
 	uint32_t scope;		 /* of the section, UINT32_MAX: none yet */
 	uint32_t percent;	 /* kvm_stat: the head names a %Total column */
 	struct stats_log log;
-	char path[STATS_TEXT_BYTES];	/* listing: whose value the next line is */
+	char path[STATS_TEXT_BYTES]; /* listing: whose value the next line is */
+	bool path_answered;	     /* listing: hosts have answered for @path, more may follow */
+	bool path_remote;	     /* listing: and they do so below headings of their own */
+	char options[STATS_NAME_BYTES]; /* listing: module of an "options" line that goes on */
+	uint64_t options_line;		/* listing: which ended in a backslash, or 0 */
 	uint32_t last[STATS_SLOTS];	/* sets: the latest setting of each name, by hash */
 	uint32_t block;			/* sets: the first setting since the list last broke off */
 	bool blank;			/* sets: a blank line came since the last setting */
@@ -176,6 +180,16 @@ void stats_sets_break(struct stats_text *text, const char *line, size_t nr);
  * Return: how long it is, 0 where there is none.
  */
 size_t stats_sets_prefix(struct stats_text *text, const char *line, size_t nr);
+
+/**
+ * stats_sets_answer - note the host of "host: value", one answer of many to one question.
+ * Return: how long the host's part is, 0 where there is none.
+ */
+size_t stats_sets_answer(struct stats_text *text, const char *line, size_t nr);
+
+/** stats_sets_remote - is it ansible's heading above a host's answer, "host | CHANGED | rc=0 >>"?
+ */
+bool stats_sets_remote(struct stats_text *text, const char *line, size_t nr);
 
 /** stats_sets_command - note a prompt's host, and a parameter that the line writes to. */
 void stats_sets_command(struct stats_text *text, const char *line, size_t nr);

@@ -82,9 +82,16 @@ static const char *trim(char *value)
 	while (*value && strchr(" \"'[", *value))
 		value++;
 	nr = strlen(value);
-	while (nr && strchr(" \"'];", value[nr - 1]))
+	while (nr && strchr(" \"'];\\", value[nr - 1]))
 		value[--nr] = '\0';
 	return value;
+}
+
+/* Also "ansible all -a 'cat". */
+static bool is_cat(const struct stats_word *word)
+{
+	return stats_word_is(word, "cat") || stats_word_is(word, "'cat") ||
+	       stats_word_is(word, "\"cat");
 }
 
 /* "==> path <==", or a lone path, or a prompt with cat and one path: the value is the next line. */
@@ -97,7 +104,7 @@ static bool next_line_is_value(struct stats_text *text, const char *line, size_t
 
 	if (n == 3 && stats_word_is(&words[0], "==>") && stats_word_is(&words[2], "<=="))
 		path = &words[1];
-	else if (n >= 2 && stats_word_is(&words[n - 2], "cat") && words[n - 1].text[0] == '/')
+	else if (n >= 2 && is_cat(&words[n - 2]) && words[n - 1].text[0] == '/')
 		path = &words[n - 1];
 	else if (n == 1 && words[0].text[0] == '/' && !memchr(words[0].text, ':', words[0].nr) &&
 		 !memchr(words[0].text, '=', words[0].nr))
@@ -110,43 +117,90 @@ static bool next_line_is_value(struct stats_text *text, const char *line, size_t
 		return false;
 	/* Such lists have a blank line before each value. */
 	text->blank = false;
-	if (text->path[0] && strstr(text->path, "/sys/"))
+	if (text->path[0] && !text->path_answered && strstr(text->path, "/sys/"))
 		stats_damaged(text, "no value follows %.80s", text->path);
 	stats_copy(text->path, sizeof(text->path), path->text, path->nr);
+	for (nr = strlen(text->path); nr && strchr("'\"", text->path[nr - 1]); nr--)
+		text->path[nr - 1] = '\0';
+	text->path_answered = text->path_remote = false;
 	return true;
 }
 
+/*
+ * A value behind the path that was named; of each host that answers, "node1: 200000", or
+ * "node1 | CHANGED | rc=0 >>" above it.
+ */
 static bool pending_value(struct stats_text *text, const char *line, size_t nr)
 {
 	struct stats_place place;
 	char *value = text->value;
+	size_t host;
 
 	if (!text->path[0])
 		return false;
-	if (memmem(line, nr, "No such file", 12) || memmem(line, nr, "ermission denied", 16)) {
-		stats_damaged(text, "no value of %.80s: it could not be read", text->path);
-		text->path[0] = '\0';
+	if (stats_sets_remote(text, line, nr)) {
+		text->path_remote = true;
+		text->path_answered = false;
 		return true;
 	}
+	host = stats_sets_answer(text, line, nr);
+	if (memmem(line, nr, "No such file", 12) || memmem(line, nr, "ermission denied", 16)) {
+		stats_damaged(text, "no value of %.80s: it could not be read", text->path);
+		/* "node1: cat: /sys/...": the next host may have one. */
+		text->path_answered |= text->path_remote || memmem(line, nr, ": cat: ", 7);
+		if (!text->path_answered)
+			text->path[0] = '\0';
+		return true;
+	}
+	if (text->path_answered && !host) {
+		text->path[0] = '\0';
+		return false;
+	}
+	text->path_answered = host > 0 || text->path_remote;
+	line += host;
+	nr -= host;
 	stats_copy(value, STATS_LINE_BYTES, line, nr);
 	if (stats_place_of(text, text->path, &place))
 		add(text, &place, trim(value));
 	else
 		text->stats->ignored++;
-	text->path[0] = '\0';
+	if (!text->path_answered)
+		text->path[0] = '\0';
 	return true;
+}
+
+/*
+ * The module of a line "options MODULE ...", or of one that such a line goes on in behind its
+ * backslash. Return: the word where its parameters begin.
+ */
+static size_t options_of(struct stats_text *text, const struct stats_word *words, size_t n,
+			 char module[STATS_NAME_BYTES])
+{
+	const struct stats_word *last = &words[n - 1];
+	size_t first = 0;
+
+	if (n > 2 && stats_word_is(&words[0], "options")) {
+		stats_copy(module, STATS_NAME_BYTES, words[1].text, words[1].nr);
+		first = 2;
+	} else if (text->options_line && text->options_line + 1 == text->line) {
+		stats_copy(module, STATS_NAME_BYTES, text->options, strlen(text->options));
+	}
+	text->options_line = 0;
+	if (module[0] && last->text[last->nr - 1] == '\\') {
+		stats_copy(text->options, sizeof(text->options), module, strlen(module));
+		text->options_line = text->line;
+	}
+	return first;
 }
 
 /* "options kvm halt_poll_ns=400000", "... kvm.halt_poll_ns=0 ..." of a command line. */
 static bool configured(struct stats_text *text, const struct stats_word *words, size_t n)
 {
 	char module[STATS_NAME_BYTES] = "", parameter[STATS_NAME_BYTES], value[STATS_TEXT_BYTES];
-	bool found = false, options;
+	size_t i = options_of(text, words, n, module);
+	bool found = false, options = module[0];
 
-	options = n > 2 && stats_word_is(&words[0], "options");
-	if (options)
-		stats_copy(module, sizeof(module), words[1].text, words[1].nr);
-	for (size_t i = options ? 2 : 0; i < n; i++) {
+	for (; i < n; i++) {
 		const char *end = words[i].text + words[i].nr, *name = words[i].text;
 		const char *equal = memchr(name, '=', words[i].nr);
 		const char *dot = equal ? memchr(name, '.', (size_t)(equal - name)) : NULL;

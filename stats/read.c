@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "stats/internal.h"
+#include "util/returns.h"
 
 enum {
 	CHUNK_BYTES = 65536,
@@ -287,7 +288,9 @@ static int look_through(int fd, struct lines *l, char *chunk)
 			return (int)n;
 		if (!at && stats_binary_recognised((uint8_t *)chunk, (size_t)n))
 			return 1;
-		if (memchr(chunk, '\0', (size_t)n) || (!at && !has_letters(chunk, (size_t)n)))
+		if (memchr(chunk, '\0', (size_t)n) ||
+		    (!at &&
+		     (!has_letters(chunk, (size_t)n) || returns_end_lines(chunk, (size_t)n))))
 			return 0;
 		take_text(l, chunk, (size_t)n);
 		if (n < CHUNK_BYTES && finish(l) == -ENOMEM)

@@ -236,9 +236,22 @@ static void note_host(struct stats_text *text, const char *line, size_t nr)
 		stats_copy(text->host, sizeof(text->host), name, length);
 }
 
-static bool has_code(const char *line, size_t nr)
+/* The word behind "ssh" and its options, or @n: where ssh goes. */
+static size_t ssh_host(const struct stats_word *words, size_t n, size_t ssh)
 {
-	return memmem(line, nr, " rc=", 4) != NULL;
+	size_t i = ssh + 1;
+
+	while (i < n && words[i].text[0] == '-')
+		i += words[i].nr == 2 && strchr("BbcDEeFIiJLlmOopQRSWw", words[i].text[1]) ? 2 : 1;
+	return i < n ? i : n;
+}
+
+bool stats_sets_remote(struct stats_text *text, const char *line, size_t nr)
+{
+	bool more;
+
+	return stats_split(line, nr, ' ', text->words, &more) > 2 &&
+	       stats_word_is(&text->words[1], "|") && memmem(line, nr, " rc=", 4);
 }
 
 /* "$ ssh root@hostb cat ...", "hostb | CHANGED | rc=0 >>": where what follows comes from. */
@@ -249,11 +262,14 @@ static void note_remote(struct stats_text *text, const char *line, size_t nr)
 	size_t n = stats_split(line, nr, ' ', words, &more);
 	const char *at;
 
-	if (n > 2 && stats_word_is(&words[1], "|") && has_code(line, nr))
+	if (stats_sets_remote(text, line, nr))
 		host = words[0];
-	for (size_t i = 0; i + 2 < n && i < 4; i++)
-		if (stats_word_is(&words[i], "ssh") && isalpha((unsigned char)*words[i + 1].text))
-			host = words[i + 1];
+	for (size_t i = 0; i + 2 < n && i < 4; i++) {
+		size_t to = stats_word_is(&words[i], "ssh") ? ssh_host(words, n, i) : n;
+
+		if (to + 1 < n && isalnum((unsigned char)*words[to].text))
+			host = words[to];
+	}
 	at = host.nr ? memchr(host.text, '@', host.nr) : NULL;
 	if (at) {
 		host.nr -= (size_t)(at + 1 - host.text);
@@ -294,6 +310,26 @@ size_t stats_sets_prefix(struct stats_text *text, const char *line, size_t nr)
 		return 0;
 	stats_copy(text->host, sizeof(text->host), line, host);
 	return (size_t)(at - line);
+}
+
+size_t stats_sets_answer(struct stats_text *text, const char *line, size_t nr)
+{
+	struct stats_place place = {.module = ""};
+	char name[STATS_NAME_BYTES];
+	size_t host = 0;
+
+	while (host < nr && (stats_word_char(line[host]) || line[host] == '.'))
+		host++;
+	if (!host || !isalpha((unsigned char)*line) || host + 2 >= nr || line[host] != ':' ||
+	    line[host + 1] != ' ' || memchr(line + host + 2, ' ', nr - host - 2) ||
+	    memchr(line + host + 2, ':', nr - host - 2))
+		return 0;
+	/* "halt_exits: 12" is a list that begins. */
+	stats_copy(name, sizeof(name), line, host);
+	if (stats_place_name(name, &place))
+		return 0;
+	stats_copy(text->host, sizeof(text->host), line, host);
+	return host + 2;
 }
 
 /* "echo 0 > PATH", "tee PATH", but not "==> PATH <==": is the path that holds @at written to? */

@@ -159,7 +159,7 @@ void stats_text_end(struct stats_text *text)
 		text->line = text->partial_line;
 		stats_damaged(text, "row of a perf report is cut: \"%.60s\"", text->partial);
 	}
-	if (text->path[0] && strstr(text->path, "/sys/"))
+	if (text->path[0] && !text->path_answered && strstr(text->path, "/sys/"))
 		stats_damaged(text, "no value follows %.80s", text->path);
 	stats_sets_end(text);
 }

@@ -174,15 +174,46 @@ static int boost(const char *what)
 	return ctl_boost_set(VHALT_BOOST_NAME_DEFAULT, vm_pid);
 }
 
-static const struct {
+/* Options of an action. One that an action does not heed would promise what it does not do. */
+enum { WITH_JSON = 1, WITH_VM = 2, WITH_MODE = 4, WITH_RAISE = 8 };
+
+static const struct action {
 	const char *name;
 	int operands;
+	unsigned options;
 	int (*run)(const char *operand);
 } actions[] = {
-	{"status", 0, status}, {"restore", 0, restore},		 {"set", 1, set},
-	{"reset", 0, reset},   {"budget", 1, ctl_module_budget}, {"check", 1, ctl_module_check},
-	{"boost", 1, boost},
+	{"status", 0, WITH_JSON, status},
+	{"restore", 0, 0, restore},
+	{"set", 1, WITH_VM | WITH_RAISE, set},
+	{"reset", 0, WITH_VM, reset},
+	{"budget", 1, 0, ctl_module_budget},
+	{"check", 1, 0, ctl_module_check},
+	{"boost", 1, WITH_JSON | WITH_VM | WITH_MODE, boost},
 };
+
+static int run(const struct action *action, const char *operand)
+{
+	const struct {
+		bool given;
+		unsigned option;
+		const char *name;
+	} given[] = {
+		{json, WITH_JSON, "json"},
+		{vm_pid, WITH_VM, "vm"},
+		{mode, WITH_MODE, "mode"},
+		{raise_ceiling, WITH_RAISE, "raise"},
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+		if (!given[i].given || action->options & given[i].option)
+			continue;
+		fprintf(stderr, "vhalt ctl: --%s does not go with %s (try --help)\n",
+			given[i].name, action->name);
+		return 2;
+	}
+	return action->run(operand);
+}
 
 int cmd_ctl(int argc, char **argv)
 {
@@ -197,8 +228,8 @@ int cmd_ctl(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (!strcmp(argv[first], actions[i].name) &&
 		    first + 1 + actions[i].operands == argc)
-			return actions[i].run(argv[first + 1]);
-	fprintf(stderr, "vhalt ctl: \"%s%s%s\" is not one of: %s\n", argv[first],
+			return run(&actions[i], argv[first + 1]);
+	fprintf(stderr, "vhalt ctl: \"%s%s%s\": not understood; say %s\n", argv[first],
 		first + 1 < argc ? " " : "", first + 1 < argc ? argv[first + 1] : "", spec.usage);
 	return 2;
 }

@@ -80,6 +80,8 @@ static int read_settings(const char *path, struct stats **stats, struct diagnose
 	}
 	if (err || has_settings(path))
 		return stats_read(stats, path, &diag);
+	if (!strcmp(path, "-"))
+		replay_source_rewindable(); /* what has_settings() has read */
 	return lint_trace(path, stats, context, &diag);
 }
 

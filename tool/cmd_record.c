@@ -237,6 +237,17 @@ static void report_libbpf(void *context, const char *text)
 	fprintf(stderr, "vhalt record: %s\n", text);
 }
 
+/* A ceiling that went into no recording: a wrong process, or one that never was a VM. */
+static void report_unused_ceilings(const struct request *r, const struct recorder *recorder)
+{
+	for (uint32_t i = 0; i < r->nr_ceilings; i++)
+		if (!recorder_has_vm(recorder, r->ceilings[i].pid))
+			fprintf(stderr,
+				"vhalt record: --ceiling: no vCPU of process %" PRIu32
+				" halted: its ceiling is noted nowhere\n",
+				r->ceilings[i].pid);
+}
+
 static int record(const struct request *r, struct output_file *out, struct pollfd *events,
 		  struct record_summary *summary)
 {
@@ -268,9 +279,11 @@ static int record(const struct request *r, struct output_file *out, struct pollf
 		if (err)
 			complain(r->path, err);
 	}
+	record_end_progress();
+	if (!err)
+		report_unused_ceilings(r, recorder);
 	recorder_counts(recorder, &summary->counts);
 	recorder_destroy(recorder);
-	record_end_progress();
 	return err;
 }
 

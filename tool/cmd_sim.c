@@ -282,6 +282,10 @@ int cmd_sim(int argc, char **argv)
 	first = options_parse(&spec, argc, argv);
 	if (first < 0)
 		return options_exit(first);
+	if (opts.list && opts.json) {
+		fputs("vhalt sim: --list is text only (try --help)\n", stderr);
+		return 2;
+	}
 	if (opts.list)
 		return list();
 	if (first + 1 != argc) {

@@ -338,6 +338,10 @@ int cmd_suite(int argc, char **argv)
 	first = options_parse(&spec, argc, argv);
 	if (first < 0)
 		return options_exit(first);
+	if (list_workloads && opts.json) {
+		fputs("vhalt suite: --list is text only (try --help)\n", stderr);
+		return 2;
+	}
 	if (list_workloads)
 		return show_list();
 	if (opts.suite.nr_b * opts.suite.nr_max > SUITE_SETTINGS_MOST) {

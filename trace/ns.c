@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace/reader_format.h"
+#include "util/returns.h"
 
 /*
  * T is the time to the wake event itself, so a halt is delivered as one that polling met: not
@@ -53,7 +54,7 @@ static bool probe(const uint8_t *bytes, size_t nr, bool whole)
 	bool others_first = false;
 	struct ns_line line;
 
-	if (memchr(bytes, '\0', nr) || is_of_another(bytes, nr))
+	if (memchr(bytes, '\0', nr) || is_of_another(bytes, nr) || returns_end_lines(bytes, nr))
 		return false;
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));

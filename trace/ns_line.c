@@ -2,6 +2,8 @@
 // One line of a plain list of halts: "T_ns [run_ns [deadline_ns|-]]".
 #include "trace/ns.h"
 
+#include <string.h>
+
 #include "trace/text_view.h"
 
 enum { MAX_WORDS = 3 };
@@ -48,6 +50,9 @@ enum ns_line_kind ns_line_parse(struct ns_line *line, const char *text, size_t n
 	uint64_t *const fields[MAX_WORDS] = {&line->t_ns, &line->run_ns, &line->deadline_ns};
 	const char *why;
 
+	/* What some editors put before the first line: UTF-8's byte order mark. */
+	if (nr >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		rest.at += 3;
 	line->run_ns = VHALT_UNKNOWN_NS;
 	line->deadline_ns = VHALT_NO_DEADLINE_NS;
 	for (int i = 0; i < MAX_WORDS; i++) {

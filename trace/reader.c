@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "trace/reader_format.h"
+#include "util/returns.h"
 
 /* The first whose probe says yes is taken: strict probes before lenient ones. */
 static const struct trace_format *const formats[] = {
@@ -81,6 +82,13 @@ static bool report_hint(struct trace_reader *reader)
 		    memcmp(reader_input_view(input), hints[i].magic, nr))
 			continue;
 		trace_diag_file(&reader->diag, input->name, "%s", hints[i].advice);
+		return true;
+	}
+	if (!memchr(reader_input_view(input), '\0', input->end - input->begin) &&
+	    returns_end_lines(reader_input_view(input), input->end - input->begin)) {
+		trace_diag_file(&reader->diag, input->name,
+				"lines that end in carriage returns alone: hand over what tr '\\r' "
+				"'\\n' makes of it");
 		return true;
 	}
 	return false;

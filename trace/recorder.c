@@ -225,6 +225,14 @@ int recorder_drain(struct recorder *r)
 	return r->err;
 }
 
+bool recorder_has_vm(const struct recorder *r, uint32_t pid)
+{
+	for (uint32_t i = 0; i < r->track.nr_vms; i++)
+		if (recorder_track_vm(&r->track, i)->pid == pid)
+			return true;
+	return false;
+}
+
 void recorder_counts(const struct recorder *r, struct recorder_counts *counts)
 {
 	off_t at = r->fd_origin < 0 ? -1 : lseek(r->fd, 0, SEEK_CUR);

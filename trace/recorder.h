@@ -82,10 +82,14 @@ int recorder_drain(struct recorder *recorder);
 /** recorder_counts - totals so far. Not concurrently with recorder_drain(). */
 void recorder_counts(const struct recorder *recorder, struct recorder_counts *counts);
 
+/** recorder_has_vm - has a vCPU of process @pid halted so far? Not concurrently with draining. */
+bool recorder_has_vm(const struct recorder *recorder, uint32_t pid);
+
 /**
  * recorder_stop - detach, drain what is left and write the recording's closing frame.
  *
- * Then only recorder_counts(), now final, and recorder_destroy() are left to call. May be repeated.
+ * Then only recorder_counts() and recorder_has_vm(), now final, and recorder_destroy() are left
+ * to call. May be repeated.
  * Return: 0 or the first error met since recorder_create().
  */
 int recorder_stop(struct recorder *recorder);

@@ -98,6 +98,12 @@ static const struct row {
 	 GUEST("ns", "2400000"),
 	 {NONE, NONE, NONE, false},
 	 {NONE, NONE, NONE, false}},
+	/* The kernel's own default is nobody's choice. */
+	{"guest-inactive",
+	 GUEST("ns", "200001") IDLE("driver", "none") IDLE("governor", "menu"),
+	 GUEST("ns", "200000") IDLE("driver", "none") IDLE("governor", "menu"),
+	 {NONE, NONE, NONE, false},
+	 {NONE, NONE, NONE, false}},
 	{"guest-zero",
 	 GUEST("ns", "0") IDLE("driver", "haltpoll"),
 	 GUEST("ns", "0") IDLE("driver", "none"),

@@ -25,6 +25,7 @@ static void test_lines(void **state)
 		{"12 34 56\r", NS_LINE_HALT, 12, 34, 56, NULL, NULL},
 		{"12 34 56 # why", NS_LINE_HALT, 12, 34, 56, NULL, NULL},
 		{"12 #34", NS_LINE_HALT, 12, NO_RUN, NO_DEADLINE, NULL, NULL},
+		{"\xef\xbb\xbf" "12 34", NS_LINE_HALT, 12, 34, NO_DEADLINE, NULL, NULL},
 		{"9223372036854775807", NS_LINE_HALT, INT64_MAX, NO_RUN, NO_DEADLINE, NULL, NULL},
 		{"", NS_LINE_EMPTY, 0, 0, 0, NULL, NULL},
 		{" \t\r", NS_LINE_EMPTY, 0, 0, 0, NULL, NULL},

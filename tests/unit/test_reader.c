@@ -84,6 +84,8 @@ static void test_containers(void **state)
 		{"\x1f\x8b\x08\x01", "file: compressed: hand over what gzip -dc prints\n"},
 		{"\xfd" "7zXZ\x01", "file: compressed: hand over what xz -dc prints\n"},
 		{"\x28\xb5\x2f\xfd\x01", "file: compressed: hand over what zstd -dc prints\n"},
+		{"1000\r2000\r", "file: lines that end in carriage returns alone: hand over what tr "
+				 "'\\r' '\\n' makes of it\n"},
 	};
 
 	(void)state;

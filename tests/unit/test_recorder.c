@@ -257,6 +257,9 @@ static void test_ceilings(void **state)
 	assert_int_equal(fire_decision(r.recorder, 0, 20000, 10000), 0);
 	assert_int_equal(fire_wakeup(r.recorder, 1, true, true), 0);
 	assert_int_equal(fire_wakeup(r.recorder, 2, true, true), 0);
+	assert_int_equal(recorder_stop(r.recorder), 0);
+	assert_true(recorder_has_vm(r.recorder, pid));
+	assert_false(recorder_has_vm(r.recorder, pid + 1));
 	finish(&r);
 	assert_int_equal(r.info->vms[0].ceiling_ns, 15000);
 	assert_int_equal(r.nr_halts, 2);

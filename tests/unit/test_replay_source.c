@@ -124,6 +124,7 @@ static void test_pipe(void **state)
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
 	assert_int_equal(replay_source_rewindable(), 0);
+	assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_CUR), 0); /* at its begin, for any reader */
 	assert_int_equal(read_all(paths, 1, false, &seen), 0);
 	assert_int_equal(read_all(paths, 1, true, &seen), 0);
 	assert_int_equal(seen.halts, 4);

@@ -113,6 +113,16 @@ static void test_configured(void **state)
 	assert_string_equal(r.stats->settings[0].name, "halt_poll_ns");
 	assert_string_equal(r.stats->settings[0].value, "400000");
 	read_done(&r);
+	/* A backslash makes the next line part of this one, and of no other. */
+	r = read_text("options kvm halt_poll_ns=400000 \\\n  halt_poll_ns_grow=4\\\n"
+		      "halt_poll_ns_shrink=3\nhalt_poll_ns_grow_start=5\n");
+	assert_int_equal(r.stats->nr_settings, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(r.stats->settings[i].modprobe, i < 3);
+	assert_string_equal(r.stats->settings[1].module, "kvm");
+	assert_string_equal(r.stats->settings[1].value, "4");
+	assert_string_equal(r.stats->settings[2].value, "3");
+	read_done(&r);
 }
 
 /* modinfo says which parameters there are: no value of it may be made up. */

@@ -113,6 +113,41 @@ static void test_not_mixed(void **state)
 	}
 }
 
+/* One question, "cat PATH", that several hosts answer; c has nothing to say. */
+static void test_answers(void **state)
+{
+#define PATH "/sys/module/kvm/parameters/" CEILING
+	static const char *const texts[] = {
+		"$ pdsh -w a,b,c cat " PATH "\n"
+		"c: cat: " PATH ": No such file or directory\na: 200000\nb: 0\nhalt_exits: 12\n",
+		"$ ansible all -a 'cat " PATH "'\na | CHANGED | rc=0 >>\n200000\n"
+		"c | FAILED | rc=1 >>\ncat: " PATH ": No such file or directory\n"
+		"b | CHANGED | rc=0 >>\n0\nhalt_exits: 12\n",
+		"$ ssh a cat " PATH "\n200000\n$ ssh c cat " PATH "\ncat: " PATH
+		": No such file or directory\n$ ssh -4 -p 22 root@b cat " PATH "\n0\n"
+		"halt_exits: 12\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct read_stats r = read_text(texts[i]);
+
+		print_message("# %zu\n", i);
+		assert_int_equal(r.error, 0);
+		assert_int_equal(r.stats->nr_sets, 2);
+		assert_int_equal(r.stats->nr_settings, 2);
+		assert_string_equal(r.stats->sets[0].label, "a");
+		assert_string_equal(r.stats->settings[0].value, "200000");
+		assert_string_equal(r.stats->sets[1].label, "b");
+		assert_string_equal(r.stats->settings[1].value, "0");
+		assert_reported(&r, "could not be read");
+		assert_int_equal(r.stats->damaged, 1);
+		assert_int_equal(total(&r, 0, "halt_exits"), 12);
+		read_done(&r);
+	}
+#undef PATH
+}
+
 /* The same values again, or a host and its guest: one list. */
 static void test_one_list(void **state)
 {
@@ -267,7 +302,7 @@ int main(void)
 		cmocka_unit_test(test_one_list),       cmocka_unit_test(test_duplicate),
 		cmocka_unit_test(test_written),	       cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_many),	       cmocka_unit_test(test_complaints),
-		cmocka_unit_test(test_host_and_guest),
+		cmocka_unit_test(test_host_and_guest), cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
