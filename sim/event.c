@@ -80,9 +80,10 @@ static uint32_t least_child(const struct sim_queue *q, uint32_t first)
 	return best;
 }
 
+/* Depths are counted from the top, where nearly all walks begin. */
 static void sink(struct sim_queue *q, uint32_t i, struct sim_queue_node node)
 {
-	uint32_t first;
+	uint32_t first, level = 0;
 
 	while ((first = i * CHILDREN + 1) < q->nr) {
 		uint32_t child = least_child(q, first);
@@ -90,6 +91,8 @@ static void sink(struct sim_queue *q, uint32_t i, struct sim_queue_node node)
 		if (!before(&q->heap[child], &node))
 			break;
 		put(q, i, q->heap[child]);
+		if (level < SIM_QUEUE_LEVELS)
+			q->rose[level++] = handle_of(&q->heap[child]);
 		i = child;
 	}
 	put(q, i, node);

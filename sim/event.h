@@ -20,6 +20,9 @@
 #define SIM_QUEUE_HANDLES_MAX (1U << 22)
 #define SIM_QUEUE_PRIORITIES  4U
 
+/** Depths of the heap that tell who came up to them; 0 is the top. */
+#define SIM_QUEUE_LEVELS 4U
+
 /** One armed timer; for event.c, and for those who print queues. */
 struct sim_queue_node {
 	uint64_t time_ns;
@@ -33,7 +36,8 @@ struct sim_queue {
 	uint64_t now_ns;	     /* time of the event taken last */
 	uint64_t sequence;
 	uint32_t nr, capacity;
-	bool hole; /* heap[0] has been taken; nr counts it still */
+	uint32_t rose[SIM_QUEUE_LEVELS]; /* per depth: handle that moved up to it last, a hint */
+	bool hole;			 /* heap[0] has been taken; nr counts it still */
 };
 
 /**

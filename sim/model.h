@@ -219,6 +219,7 @@ struct sim_world {
 	uint32_t nr_pcpus, nr_vcpus, nr_threads, nr_locks, nr_pipes, nr_vms, nr_resched;
 	uint32_t pcpu_words;
 	bool needs_stamps, guests_poll;
+	bool fetches; /* larger than the caches: see ahead.h */
 	struct sim_rq_nodes vcpu_nodes, thread_nodes;
 	struct vhalt_budget budget;
 	uint64_t burnt_ns; /* polled since the last budget tick */

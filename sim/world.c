@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "sim/ahead.h"
 #include "sim/guest.h"
 #include "sim/halt.h"
 #include "sim/host.h"
@@ -84,6 +85,8 @@ bool sim_world_step(struct sim_world *w)
 	dispatch(w, handle);
 	if (w->nr_resched)
 		sim_host_settle(w);
+	if (w->fetches)
+		sim_ahead_fetch(w);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/ahead.h"
 #include "sim/guest.h"
 #include "sim/host.h"
 #include "sim/random.h"
@@ -203,6 +204,7 @@ int sim_world_create(struct sim_world **world, const struct sim_config *config, 
 	if (err)
 		goto err_destroy;
 	start(w);
+	w->fetches = sim_world_bytes(w) >= SIM_AHEAD_MIN_BYTES;
 	*world = w;
 	return 0;
 

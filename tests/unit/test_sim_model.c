@@ -333,6 +333,29 @@ static void a_vcpu_takes_at_most_4_kib(void **state)
 	sim_world_destroy(w);
 }
 
+static void fetching_ahead_changes_no_result(void **state)
+{
+	struct sim_config config;
+	struct sim_world *w[2];
+
+	(void)state;
+	rig_config(&config, "host.pcpus=8 host.llc=8 run.duration=20ms "
+			    "a a.workload=poisson a.count=12 a.vcpus=3 a.mean=300us a.work=60us "
+			    "b b.workload=hackbench b.vcpus=8 b.groups=1 b.pairs=4");
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(sim_world_create(&w[i], &config, 3), 0);
+		assert_false(w[i]->fetches);
+		w[i]->fetches = i;
+		assert_int_equal(sim_world_run(w[i]), 0);
+	}
+	assert_true(w[0]->events > 1000);
+	assert_int_equal(w[0]->events, w[1]->events);
+	for (uint32_t i = 0; i < w[0]->nr_vms; i++)
+		assert_memory_equal(&w[0]->vm[i].sum, &w[1]->vm[i].sum, sizeof(w[0]->vm[i].sum));
+	sim_world_destroy(w[0]);
+	sim_world_destroy(w[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +376,7 @@ int main(void)
 		cmocka_unit_test(plans_that_sleep_first_keep_the_invariants),
 		cmocka_unit_test(mode_holder_keeps_the_invariants),
 		cmocka_unit_test(a_vcpu_takes_at_most_4_kib),
+		cmocka_unit_test(fetching_ahead_changes_no_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
