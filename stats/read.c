@@ -132,12 +132,15 @@ int stats_read_bytes(struct stats **stats, const void *bytes, size_t nr, const c
 	return hand_over(l, err, stats);
 }
 
-static ssize_t read_some(int fd, void *to, size_t bytes)
+/* As much of @bytes as there is from @at on; @at -1: from where the file stands, moving it on. */
+static ssize_t read_some(int fd, void *to, size_t bytes, off_t at)
 {
 	size_t got = 0;
 
 	while (got < bytes) {
-		ssize_t n = read(fd, (char *)to + got, bytes - got);
+		char *next = (char *)to + got;
+		ssize_t n = at < 0 ? read(fd, next, bytes - got)
+				   : pread(fd, next, bytes - got, at + (off_t)got);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -161,7 +164,7 @@ static int read_binary(struct stats **stats, int fd, const uint8_t *head, size_t
 	if (!all)
 		return -ENOMEM;
 	memcpy(all, head, nr);
-	more = read_some(fd, all + nr, BINARY_MAX - nr);
+	more = read_some(fd, all + nr, BINARY_MAX - nr, -1);
 	err = more < 0 ? (int)more : stats_read_bytes(stats, all, nr + (size_t)more, name, diag);
 	free(all);
 	return err;
@@ -178,7 +181,7 @@ static int read_text(struct stats **stats, int fd, char *buffer, size_t nr, cons
 		return -ENOMEM;
 	while (n > 0) {
 		take_text(l, buffer, (size_t)n);
-		n = read_some(fd, buffer, CHUNK_BYTES);
+		n = read_some(fd, buffer, CHUNK_BYTES, -1);
 	}
 	err = finish(l);
 	if (n < 0)
@@ -196,7 +199,7 @@ static int read_fd(struct stats **stats, int fd, const char *name, const struct 
 
 	if (!buffer)
 		return -ENOMEM;
-	nr = read_some(fd, buffer, CHUNK_BYTES);
+	nr = read_some(fd, buffer, CHUNK_BYTES, -1);
 	if (nr < 0)
 		err = (int)nr;
 	else if (stats_binary_recognised((uint8_t *)buffer, (size_t)nr))
@@ -248,25 +251,6 @@ static int verdict(const struct stats *stats)
 	return stats->nr_values || stats->nr_settings || stats->kinds ? 1 : -EAGAIN;
 }
 
-/* A chunk from @at on, or what there is. */
-static ssize_t look(int fd, char *chunk, off_t at)
-{
-	size_t got = 0;
-
-	while (got < CHUNK_BYTES) {
-		ssize_t n = pread(fd, chunk + got, CHUNK_BYTES - got, at + (off_t)got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		got += (size_t)n;
-	}
-	return (ssize_t)got;
-}
-
 /* Every layout has names: a list of numbers alone is none, however long. */
 static bool has_letters(const char *text, size_t nr)
 {
@@ -283,7 +267,7 @@ static int look_through(int fd, struct lines *l, char *chunk)
 	int found = -EAGAIN;
 
 	for (; found == -EAGAIN && n == CHUNK_BYTES && at < STATS_LOOK_BYTES; at += n) {
-		n = look(fd, chunk, at);
+		n = read_some(fd, chunk, CHUNK_BYTES, at);
 		if (n < 0)
 			return (int)n;
 		if (!at && stats_binary_recognised((uint8_t *)chunk, (size_t)n))

@@ -11,6 +11,9 @@
 
 #include "trace/reader_format.h"
 
+/* A file can make libtracecmd wait for ever: that is found out sooner than otherwise. */
+enum { FUZZ_PATIENCE_MS = 2000 };
+
 /** A descriptor of a file with this content, at its beginning. */
 static inline int fuzz_file(const uint8_t *data, size_t nr)
 {

@@ -75,8 +75,7 @@ static void fuzz_bytes(const uint8_t *data, size_t nr)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nr)
 {
-	/* A file can make libtracecmd wait for ever: that is found out sooner here. */
-	tracedat_patience_ms = 2000;
+	tracedat_patience_ms = FUZZ_PATIENCE_MS;
 	if (!nr)
 		return 0;
 	switch (data[0] % 3) {
