@@ -48,7 +48,7 @@ echo "nothing to do in there"
 exit 77
 END
 script hang <<'END'
-# rig-limit-s: 400
+# rig-limit-s: 2
 while :; do sleep 1000; done
 END
 script panic <<'END'
@@ -67,7 +67,7 @@ grep -q 'not ok 2 - hang .*still running after 2 s' /tmp/log || fail "a hanging 
 grep -q 'not ok 3 - defect .*WARNING' /tmp/log || fail "a defect: $(cat /tmp/log)"
 grep -q 'ok 4 - skip # SKIP nothing to do' /tmp/log || fail "a skip: $(cat /tmp/log)"
 guest 77 '^nothing to do in there$' -c 1 -S /tmp/skip
-guest 4 'sysrq triggered crash' -c 1 /tmp/panic
+guest 4 'the guest reset itself in boot 1 (a panic' -c 1 /tmp/panic
 # Its kernel cannot end it in time: the machine is ended, and says where it stood.
 NESTED_BOOT_S=1 guest 3 'vcpu 0: ' -c 1 -t 1 /tmp/skip
 guest 2 'no such file' /tmp/there-is-none
