@@ -84,14 +84,12 @@ $(BUILD)/%.o: %.c
 # --- eBPF recorder: compiled for the bpf target, embedded as a libbpf skeleton -------------------
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Werror -I. -Iinclude \
 	      -I/usr/include/$(shell uname -m)-linux-gnu
+# Kept, between source and skeleton.
 .PRECIOUS: $(BUILD)/%.bpf.o
 $(BUILD)/%.bpf.o: %.bpf.c $(wildcard trace/*_shared.h)
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
-
-# Keep the objects between source and skeleton.
-.SECONDARY:
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)

@@ -4,18 +4,11 @@
 
 #include <inttypes.h>
 
-#include "util/units.h"
-
-#define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
-
-static bool known(uint64_t value)
-{
-	return value != STATS_UNKNOWN;
-}
+#include "diagnose/rules.h"
 
 static bool counted(uint64_t value)
 {
-	return known(value) && value;
+	return diagnose_known(value) && value;
 }
 
 /* The sum of a histogram, give or take what was counted while it was read. */
@@ -24,7 +17,7 @@ static bool hist_differs(const struct stats_hist *h, uint64_t count, uint64_t *s
 	uint64_t apart;
 
 	*sum = 0;
-	if (!h || !known(count))
+	if (!h || !diagnose_known(count))
 		return false;
 	for (uint32_t i = 0; i < h->nr; i++)
 		*sum += h->bucket[i];
@@ -40,13 +33,13 @@ static bool exceeds(uint64_t value, uint64_t count)
 
 static bool polls_contradict(const struct stats_summary *s, char *e)
 {
-	bool counted = known(s->attempted) && known(s->successful);
+	bool both = diagnose_known(s->attempted) && diagnose_known(s->successful);
 	uint64_t sum, failed;
 
-	if (counted && s->successful > s->attempted)
+	if (both && s->successful > s->attempted)
 		return finding_evidence(e, "%" PRIu64 " polls met a wake-up, of %" PRIu64 " polls.",
 					s->successful, s->attempted);
-	failed = counted ? s->attempted - s->successful : STATS_UNKNOWN;
+	failed = both ? s->attempted - s->successful : STATS_UNKNOWN;
 	if (hist_differs(s->success_hist, s->successful, &sum))
 		return finding_evidence(e,
 					"The histogram of polls that met a wake-up counts %" PRIu64
@@ -57,10 +50,11 @@ static bool polls_contradict(const struct stats_summary *s, char *e)
 					"The histogram of polls in vain counts %" PRIu64
 					", the counters %" PRIu64 ".",
 					sum, failed);
-	if (known(s->success_ns) && s->success_ns && known(s->successful) && !s->successful)
+	if (diagnose_known(s->success_ns) && s->success_ns && diagnose_known(s->successful) &&
+	    !s->successful)
 		return finding_evidence(e, "%s were polled with success, by 0 successful polls.",
 					DURATION(s->success_ns));
-	return known(s->fail_ns) && s->fail_ns && failed == 0 &&
+	return diagnose_known(s->fail_ns) && s->fail_ns && failed == 0 &&
 	       finding_evidence(e, "%s were polled in vain, but every poll met a wake-up.",
 				DURATION(s->fail_ns));
 }
@@ -74,11 +68,12 @@ static bool rows_contradict(const struct stats_summary *s, char *e)
 					"Row %s: its average, minimum, maximum or percentages do "
 					"not fit each other.",
 					s->broken->name);
-	if (known(s->scope->total) && !s->scope->by_guest && exceeds(sum, s->scope->total))
+	if (diagnose_known(s->scope->total) && !s->scope->by_guest && exceeds(sum, s->scope->total))
 		return finding_evidence(
 			e, "The rows add up to %" PRIu64 ", the total says %" PRIu64 ".", sum,
 			s->scope->total);
-	return known(s->ev_halt) && known(s->ev_exit) && exceeds(s->ev_halt, s->ev_exit) &&
+	return diagnose_known(s->ev_halt) && diagnose_known(s->ev_exit) &&
+	       exceeds(s->ev_halt, s->ev_exit) &&
 	       finding_evidence(e, "%" PRIu64 " exits by halting of %" PRIu64 " exits.", s->ev_halt,
 				s->ev_exit);
 }

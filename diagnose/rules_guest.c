@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/rules.h"
 #include "diagnose/rules_settings.h"
-#include "util/units.h"
-
-#define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
 
 /* Does this machine, a guest, poll by the haltpoll governor? */
 static bool guest_polls(const struct stats *s, uint64_t *window_ns)

@@ -4,9 +4,7 @@
 #include <stdio.h>
 
 #include "diagnose/halts.h"
-#include "util/units.h"
-
-#define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
+#include "diagnose/rules.h"
 
 /* Fewer halts than this show no pattern; fewer than MANY no figure worth acting on. */
 enum { FEW = 50, MANY = 1000 };

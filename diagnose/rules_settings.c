@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/rules.h"
 #include "diagnose/rules_settings.h"
-#include "util/units.h"
-
-#define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
 
 static bool not_a_number(const struct stats *s, const struct diagnose_context *c, char *subject,
 			 char *e)

@@ -4,20 +4,13 @@
 #include <string.h>
 
 #include "diagnose/contradictions.h"
+#include "diagnose/rules.h"
 #include "diagnose/stats.h"
-#include "util/units.h"
-
-#define DURATION(ns) units_format_duration((uint64_t)(ns), (char[UNITS_DURATION_BYTES]){0})
 
 /* Fewer polls or halts than this show nothing. */
 enum { FEW = 100 };
 
 #define GROW_START_NS 10000U /* the smallest window KVM begins with, unless told otherwise */
-
-static bool known(uint64_t value)
-{
-	return value != STATS_UNKNOWN;
-}
 
 static double pct(uint64_t part, uint64_t whole)
 {
@@ -27,10 +20,10 @@ static double pct(uint64_t part, uint64_t whole)
 /* The smallest window KVM polls with under these settings, or its default. */
 static uint64_t smallest_window_ns(const struct stats_summary *s)
 {
-	uint64_t start = known(s->grow_start_ns) && s->grow_start_ns ? s->grow_start_ns
-								     : GROW_START_NS;
+	uint64_t start = diagnose_known(s->grow_start_ns) && s->grow_start_ns ? s->grow_start_ns
+									      : GROW_START_NS;
 
-	return known(s->halt_poll_ns) && s->halt_poll_ns < start ? s->halt_poll_ns : start;
+	return diagnose_known(s->halt_poll_ns) && s->halt_poll_ns < start ? s->halt_poll_ns : start;
 }
 
 /* Failed polls that a histogram shows to be shorter than half the smallest window. */
@@ -63,7 +56,8 @@ static bool cut_short(const struct stats_summary *s, const struct diagnose_coars
 		"KVM's smallest window is %s%s: something ended them before their window was over.",
 		s->attempted, c->hits, DURATION(c->wasted_ns / c->fails),
 		s->fail_hist ? ", most of them less than half that window" : "",
-		DURATION(smallest_window_ns(s)), known(s->grow_start_ns) ? "" : " (by default)");
+		DURATION(smallest_window_ns(s)),
+		diagnose_known(s->grow_start_ns) ? "" : " (by default)");
 }
 
 static bool in_vain(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
@@ -84,8 +78,8 @@ static bool in_vain(const struct stats_summary *s, const struct diagnose_coarse 
 /* Without the time that was polled: hits alone. */
 static bool few_hits(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
-	if (c->known || !known(s->attempted) || !known(s->successful) || s->attempted < FEW ||
-	    s->successful > s->attempted / 2)
+	if (c->known || !diagnose_known(s->attempted) || !diagnose_known(s->successful) ||
+	    s->attempted < FEW || s->successful > s->attempted / 2)
 		return false;
 	return finding_evidence(
 		e,
@@ -114,7 +108,7 @@ static bool sticky(const struct stats_summary *s, const struct diagnose_coarse *
 	uint64_t polled = c->useful_ns + c->wasted_ns;
 
 	if (!c->known || s->attempted < 10 * FEW || c->hits * 100 < s->attempted * 95 ||
-	    c->useful_ns / c->hits < 20000 || !known(s->wait_ns) || polled < s->wait_ns)
+	    c->useful_ns / c->hits < 20000 || !diagnose_known(s->wait_ns) || polled < s->wait_ns)
 		return false;
 	return finding_evidence(
 		e,
@@ -128,13 +122,13 @@ static bool sticky(const struct stats_summary *s, const struct diagnose_coarse *
 static bool polling_off(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!known(s->attempted) || s->attempted || !known(s->wakeups) || s->wakeups < FEW ||
-	    (known(s->successful) && s->successful))
+	if (!diagnose_known(s->attempted) || s->attempted || !diagnose_known(s->wakeups) ||
+	    s->wakeups < FEW || (diagnose_known(s->successful) && s->successful))
 		return false;
 	return finding_evidence(e, "%" PRIu64 " wake-ups and not one poll%s.", s->wakeups,
-				!known(s->halt_poll_ns) ? "; halt_poll_ns is not known"
-				: s->halt_poll_ns	? ", though halt_poll_ns is not 0"
-							: ": halt_poll_ns is 0");
+				!diagnose_known(s->halt_poll_ns) ? "; halt_poll_ns is not known"
+				: s->halt_poll_ns		 ? ", though halt_poll_ns is not 0"
+								 : ": halt_poll_ns is 0");
 }
 
 static bool invalid(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
@@ -142,9 +136,9 @@ static bool invalid(const struct stats_summary *s, const struct diagnose_coarse 
 	uint64_t all;
 
 	(void)c;
-	if (!known(s->invalid) || !known(s->wakeups) || s->invalid < 20)
+	if (!diagnose_known(s->invalid) || !diagnose_known(s->wakeups) || s->invalid < 20)
 		return false;
-	all = s->wakeups + (known(s->successful) ? s->successful : 0);
+	all = s->wakeups + (diagnose_known(s->successful) ? s->successful : 0);
 	if (s->invalid > all || s->invalid < all / 20)
 		return false;
 	return finding_evidence(e, "%" PRIu64 " of %" PRIu64 " wake-ups (%.0f %%) were invalid.",
@@ -156,12 +150,14 @@ static bool user_halts(const struct stats_summary *s, const struct diagnose_coar
 	uint64_t kernel;
 
 	(void)c;
-	if (known(s->ev_user_halt) && s->ev_user_halt >= 20)
+	if (diagnose_known(s->ev_user_halt) && s->ev_user_halt >= 20)
 		return finding_evidence(e,
 					"%" PRIu64 " exits to user space because of HLT, %" PRIu64
 					" wake-ups by KVM.",
-					s->ev_user_halt, known(s->ev_wakeup) ? s->ev_wakeup : 0);
-	if (!known(s->halt_exits) || !known(s->wakeups) || !known(s->successful) ||
+					s->ev_user_halt,
+					diagnose_known(s->ev_wakeup) ? s->ev_wakeup : 0);
+	if (!diagnose_known(s->halt_exits) || !diagnose_known(s->wakeups) ||
+	    !diagnose_known(s->successful) ||
 	    __builtin_add_overflow(s->wakeups, s->successful, &kernel) || s->halt_exits < FEW ||
 	    s->halt_exits / 2 <= kernel)
 		return false;
@@ -174,15 +170,15 @@ static bool user_halts(const struct stats_summary *s, const struct diagnose_coar
 static bool timer_driven(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!known(s->ev_wakeup) || s->ev_wakeup < FEW || !known(s->ev_apic_timer) ||
-	    s->ev_apic_timer < s->ev_wakeup / 10 * 8)
+	if (!diagnose_known(s->ev_wakeup) || s->ev_wakeup < FEW ||
+	    !diagnose_known(s->ev_apic_timer) || s->ev_apic_timer < s->ev_wakeup / 10 * 8)
 		return false;
 	return finding_evidence(e,
 				"%" PRIu64 " wake-ups and %" PRIu64
 				" expiries of a guest's APIC timer%s"
 				". The period these sums do not show, nor how many vCPUs they are.",
 				s->ev_wakeup, s->ev_apic_timer,
-				known(s->ev_timer) && s->ev_timer >= s->ev_wakeup / 10 * 16
+				diagnose_known(s->ev_timer) && s->ev_timer >= s->ev_wakeup / 10 * 16
 					? ", set and stopped for each"
 					: "");
 }
@@ -190,8 +186,8 @@ static bool timer_driven(const struct stats_summary *s, const struct diagnose_co
 static bool window_still(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!known(s->ev_window) || !known(s->ev_wakeup) || s->ev_wakeup < 10 * FEW ||
-	    s->ev_window > s->ev_wakeup / 100)
+	if (!diagnose_known(s->ev_window) || !diagnose_known(s->ev_wakeup) ||
+	    s->ev_wakeup < 10 * FEW || s->ev_window > s->ev_wakeup / 100)
 		return false;
 	return finding_evidence(
 		e,
@@ -204,8 +200,9 @@ static bool window_still(const struct stats_summary *s, const struct diagnose_co
 static bool window_restless(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!known(s->ev_window) || !known(s->ev_wakeup) || s->ev_wakeup < 10 * FEW ||
-	    s->ev_window > s->ev_wakeup || s->ev_window < s->ev_wakeup / 10)
+	if (!diagnose_known(s->ev_window) || !diagnose_known(s->ev_wakeup) ||
+	    s->ev_wakeup < 10 * FEW || s->ev_window > s->ev_wakeup ||
+	    s->ev_window < s->ev_wakeup / 10)
 		return false;
 	return finding_evidence(e,
 				"%" PRIu64 " window changes in %" PRIu64
@@ -223,15 +220,17 @@ static bool short_halts(const struct stats_summary *s, const struct diagnose_coa
 		"%" PRIu64 " exits by %s took %s on average (%s to %s); blocking once is "
 		"taken to cost %s. How many were polled a report of exits does not say.",
 		s->halt_samples, s->halt_name, DURATION(s->halt_mean_ns),
-		known(s->halt_min_ns) ? DURATION(s->halt_min_ns) : "?",
-		known(s->halt_max_ns) ? DURATION(s->halt_max_ns) : "?", DURATION(c->block_ns));
+		diagnose_known(s->halt_min_ns) ? DURATION(s->halt_min_ns) : "?",
+		diagnose_known(s->halt_max_ns) ? DURATION(s->halt_max_ns) : "?",
+		DURATION(c->block_ns));
 }
 
 static bool halts_minor(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!s->halt_name || !known(s->halt_time_ppm) || s->halt_time_ppm > 50000 || !s->longest ||
-	    s->longest->time_ppm > 1000000 || !strcmp(s->longest->name, s->halt_name))
+	if (!s->halt_name || !diagnose_known(s->halt_time_ppm) || s->halt_time_ppm > 50000 ||
+	    !s->longest || s->longest->time_ppm > 1000000 ||
+	    !strcmp(s->longest->name, s->halt_name))
 		return false;
 	return finding_evidence(e, "%s takes %.2f %% of the time of all exits, %s %.2f %%.",
 				s->halt_name, (double)s->halt_time_ppm / 1e4, s->longest->name,
@@ -241,8 +240,8 @@ static bool halts_minor(const struct stats_summary *s, const struct diagnose_coa
 static bool halts_past(const struct stats_summary *s, const struct diagnose_coarse *c, char *e)
 {
 	(void)c;
-	if (!known(s->halt_exits) || s->halt_exits < FEW || s->halt_rate_milli != 0 ||
-	    !known(s->exit_rate_milli) || !s->exit_rate_milli)
+	if (!diagnose_known(s->halt_exits) || s->halt_exits < FEW || s->halt_rate_milli != 0 ||
+	    !diagnose_known(s->exit_rate_milli) || !s->exit_rate_milli)
 		return false;
 	return finding_evidence(e,
 				"%" PRIu64
@@ -256,7 +255,7 @@ static bool part_of_second(const struct stats_summary *s, const struct diagnose_
 	(void)c;
 	if (!s->rate_above_total || s->scope->kind != STATS_KVM_STAT)
 		return false;
-	if (!known(s->scope->window_ms))
+	if (!diagnose_known(s->scope->window_ms))
 		return finding_evidence(e,
 					"Rates per second are above the totals: the totals cover "
 					"less than a second.");
@@ -272,7 +271,7 @@ static bool rows_missing(const struct stats_summary *s, const struct diagnose_co
 	uint64_t sum = s->scope->kind == STATS_PERF ? s->samples : s->rows_sum;
 
 	(void)c;
-	if (!known(s->scope->total) || !s->scope->total || s->scope->by_guest ||
+	if (!diagnose_known(s->scope->total) || !s->scope->total || s->scope->by_guest ||
 	    sum >= s->scope->total - s->scope->total / 50)
 		return false;
 	return finding_evidence(

@@ -138,10 +138,8 @@ static void judge_lists(const struct stats *s, struct findings *findings)
 
 	for (uint32_t b = 1; b < s->nr_sets; b++)
 		for (uint32_t a = 0; a < b; a++) {
-			bool known = s->sets[a].host && s->sets[b].host &&
-				     strcmp(s->sets[a].label, s->sets[b].label) != 0;
-
-			if (known || !stats_sets_differ(s, a, b, &one, &other))
+			if (stats_sets_named_apart(s, a, b) ||
+			    !stats_sets_differ(s, a, b, &one, &other))
 				continue;
 			snprintf(subject, sizeof(subject), "%.60s.%.60s", one->module, one->name);
 			finding_evidence(evidence,

@@ -21,10 +21,6 @@ static bool domain(struct stats_text *text, const char *line, size_t nr)
 {
 	static const char head[] = "Domain:";
 
-	while (nr && *line == ' ') {
-		line++;
-		nr--;
-	}
 	if (nr < sizeof(head) || memcmp(line, head, sizeof(head) - 1) != 0)
 		return false;
 	line += sizeof(head) - 1;
@@ -150,12 +146,12 @@ bool stats_domstats_line(struct stats_text *text, const char *line, size_t nr)
 	char number[16];
 	int vcpu, used = 0;
 
-	if (domain(text, line, nr))
-		return true;
 	while (nr && *line == ' ') {
 		line++;
 		nr--;
 	}
+	if (domain(text, line, nr))
+		return true;
 	equal = memchr(line, '=', nr);
 	if (!equal)
 		return false;

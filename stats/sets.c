@@ -51,6 +51,12 @@ bool stats_sets_differ(const struct stats *s, uint32_t a, uint32_t b,
 	return false;
 }
 
+bool stats_sets_named_apart(const struct stats *s, uint32_t a, uint32_t b)
+{
+	return s->sets[a].host && s->sets[b].host &&
+	       strcmp(s->sets[a].label, s->sets[b].label) != 0;
+}
+
 /*
  * Where text->last has the index of the latest setting of this name, plus 1; 0 there: none. Only
  * what is kept gets in, so half of the slots stay empty.
@@ -84,10 +90,9 @@ static bool share_module(const struct stats *s, uint32_t a, uint32_t b)
 static bool compatible(const struct stats *s, uint32_t a, uint32_t b)
 {
 	const struct stats_setting *one, *other;
-	bool hosts = s->sets[a].host && s->sets[b].host &&
-		     strcmp(s->sets[a].label, s->sets[b].label) != 0;
 
-	return !stats_sets_differ(s, a, b, &one, &other) && !(hosts && share_module(s, a, b));
+	return !stats_sets_differ(s, a, b, &one, &other) &&
+	       !(stats_sets_named_apart(s, a, b) && share_module(s, a, b));
 }
 
 /* A list that is whole becomes part of an earlier one if nothing in it speaks against that. */

@@ -183,6 +183,9 @@ const struct stats_setting *stats_setting(const struct stats *stats, const char 
 bool stats_sets_differ(const struct stats *stats, uint32_t a, uint32_t b,
 		       const struct stats_setting **of_a, const struct stats_setting **of_b);
 
+/** stats_sets_named_apart - do prompts or prefixes say that two lists are of two hosts? */
+bool stats_sets_named_apart(const struct stats *stats, uint32_t a, uint32_t b);
+
 /** stats_number - a setting's value as a number. Return: false if it is none (or negative). */
 bool stats_number(const struct stats_setting *setting, uint64_t *number);
 

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "trace/reader_format.h"
-
-/* A file can make libtracecmd wait for ever: that is found out sooner than otherwise. */
-enum { FUZZ_PATIENCE_MS = 2000 };
+#include "trace/tracedat.h"
 
 /** A descriptor of a file with this content, at its beginning. */
 static inline int fuzz_file(const uint8_t *data, size_t nr)
@@ -50,6 +48,8 @@ static inline void fuzz_read(int fd, void (*see)(const struct trace_info *info,
 	struct trace_reader *reader;
 	ssize_t nr;
 
+	/* A file can make libtracecmd wait for ever: that is found out sooner here. */
+	tracedat_patience_ms = 2000;
 	if (trace_reader_open_fd(&reader, fd, "fuzz", &fuzz_diag))
 		return;
 	while ((nr = trace_reader_next(reader, &halts)) > 0) {

@@ -4,7 +4,6 @@
 
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/unit/tracedat_maker.h"
-#include "trace/tracedat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nr);
 
@@ -75,7 +74,6 @@ static void fuzz_bytes(const uint8_t *data, size_t nr)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nr)
 {
-	tracedat_patience_ms = FUZZ_PATIENCE_MS;
 	if (!nr)
 		return 0;
 	switch (data[0] % 3) {
